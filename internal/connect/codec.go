@@ -5,16 +5,12 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/okhttp-go/okhttp/internal/httpsem"
 )
 
-// ExchangeOptions are what one exchange asks of a codec. The zero value means
-// no timeouts and the default bounds.
-type ExchangeOptions struct {
-	ReadTimeout  time.Duration // bounds each wait for bytes of the response
-	WriteTimeout time.Duration // bounds each write of the request
-	MaxHead      int64         // bytes of all response heads and trailers together; 0 means 256 KiB
-	HeaderOrder  []string      // names in the order and case in which they go out; others follow sorted
-}
+// ExchangeOptions are what one exchange asks of a codec.
+type ExchangeOptions = httpsem.ExchangeOptions
 
 // Codec speaks one exchange on a connection: bytes to one request and response.
 //
