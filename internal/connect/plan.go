@@ -1,0 +1,210 @@
+package connect
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/okhttp-go/okhttp/internal/httpsem"
+)
+
+// plan is one attempt over one route: first TCP, which is raced against other
+// plans, then what is done on the winner only. It is used once; retry makes
+// another for the same route.
+//
+// connectTCP may run in a goroutine of its own and reports nothing. All other
+// methods belong to the goroutine that races, so the events of a call come one
+// by one whatever is under way.
+type plan struct {
+	addr     Address
+	route    Route
+	memory   *RouteMemory
+	timeouts Timeouts
+	trace    *Trace
+
+	raw net.Conn // set by connectTCP
+}
+
+// netDialer connects where the configuration names no dialer. It dials IP
+// literals only, hence does not resolve or race anything itself. (Its DialTCP
+// would save two allocations but binds the local port before the remote end is
+// known, and so runs out of ports after one connection for each.)
+var netDialer net.Dialer
+
+func (p *plan) started() {
+	if p.trace != nil && p.trace.ConnectStart != nil {
+		p.trace.ConnectStart(p.route)
+	}
+}
+
+// connectTCP opens the socket, within the connect timeout.
+func (p *plan) connectTCP(ctx context.Context) error {
+	dialCtx := ctx
+	if p.timeouts.Connect > 0 {
+		var cancel context.CancelFunc
+		dialCtx, cancel = context.WithTimeout(ctx, p.timeouts.Connect)
+		defer cancel()
+	}
+	conn, err := p.dial(dialCtx)
+	switch {
+	case err != nil:
+	case conn == nil:
+		err = errors.New("the dialer returned no connection")
+	default:
+		p.raw = conn
+		return nil
+	}
+	if end := endOf(ctx); end != nil {
+		err = end
+	} else if endOf(dialCtx) != nil {
+		err = &httpsem.TimeoutError{Op: httpsem.TimeoutConnect, After: p.timeouts.Connect}
+	}
+	return p.wrap(PhaseConnect, err)
+}
+
+func (p *plan) dial(ctx context.Context) (net.Conn, error) {
+	switch config := p.addr.Config; {
+	case config.DialHost != nil:
+		return config.DialHost(ctx, "tcp", p.route.Host)
+	case config.DialAddr != nil:
+		return config.DialAddr(ctx, "tcp", p.route.Addr.String())
+	default:
+		return netDialer.DialContext(ctx, "tcp", p.route.Addr.String())
+	}
+}
+
+// connectTLS makes a link of the connected socket: for https by a handshake,
+// which has the connect timeout for itself again.
+func (p *plan) connectTLS(ctx context.Context) (Link, []attempt, error) {
+	link := Link{Conn: p.raw, Raw: p.raw, Route: p.route, Protocol: "http/1.1"}
+	if p.addr.Secure() {
+		if p.trace != nil && p.trace.SecureConnectStart != nil {
+			p.trace.SecureConnectStart(p.route)
+		}
+		if err := p.handshake(ctx, &link); err != nil {
+			return Link{}, nil, p.wrap(PhaseTLS, err)
+		}
+		if p.trace != nil && p.trace.SecureConnectEnd != nil {
+			p.trace.SecureConnectEnd(p.route, link.TLS)
+		}
+	}
+	if end := endOf(ctx); end != nil {
+		// Nobody waits for the link any more; without this the caller would have
+		// to look for one beside the error of its own context.
+		return Link{}, nil, p.wrap(PhaseConnect, end)
+	}
+	if p.trace != nil && p.trace.ConnectEnd != nil {
+		p.trace.ConnectEnd(p.route, link.Protocol)
+	}
+	return link, nil, nil
+}
+
+func (p *plan) handshake(ctx context.Context, link *Link) error {
+	conn := tls.Client(p.raw, tlsConfig(p.addr))
+	if d := p.timeouts.Connect; d > 0 {
+		p.raw.SetDeadline(time.Now().Add(d))
+	}
+	if err := conn.HandshakeContext(ctx); err != nil {
+		if end := endOf(ctx); end != nil {
+			return end
+		}
+		if p.timeouts.Connect > 0 && errors.Is(err, os.ErrDeadlineExceeded) {
+			return &httpsem.TimeoutError{Op: httpsem.TimeoutTLS, After: p.timeouts.Connect}
+		}
+		return explainPlaintext(err)
+	}
+	if p.timeouts.Connect > 0 {
+		if err := p.raw.SetDeadline(time.Time{}); err != nil {
+			return err
+		}
+	}
+	state := conn.ConnectionState()
+	if name := state.NegotiatedProtocol; name != "" {
+		if name != "http/1.1" && !slices.Contains(p.addr.Config.Protocols, name) {
+			return fmt.Errorf("the server chose protocol %q, which is not enabled", name)
+		}
+		link.Protocol = name
+	}
+	link.Conn, link.TLS = conn, &state
+	return nil
+}
+
+// tlsConfig is the configuration of one handshake. What the user's own
+// configuration says about the name and the protocols stands.
+func tlsConfig(addr Address) *tls.Config {
+	c := addr.Config.TLS.Clone()
+	if c.ServerName == "" {
+		c.ServerName = addr.Host
+		if ip, err := netip.ParseAddr(addr.Host); err == nil && ip.Zone() != "" {
+			c.ServerName = ip.WithZone("").String() // a zone means nothing to the peer
+		}
+	}
+	if c.NextProtos == nil {
+		c.NextProtos = addr.Config.Protocols
+	}
+	return c
+}
+
+// explainPlaintext says in plain words that a peer does not speak TLS, which is
+// nearly always an http server at an https address.
+func explainPlaintext(err error) error {
+	var header tls.RecordHeaderError
+	if !errors.As(err, &header) || header.Conn == nil {
+		return err
+	}
+	if string(header.RecordHeader[:]) == "HTTP/" {
+		return fmt.Errorf("the server answered in plain HTTP: %w", err)
+	}
+	return fmt.Errorf("the server does not speak TLS: %w", err)
+}
+
+// failed reports that the attempt failed by itself, and remembers it.
+func (p *plan) failed(err error) {
+	p.memory.Failed(p.route)
+	if p.trace != nil && p.trace.ConnectFailed != nil {
+		p.trace.ConnectFailed(p.route, err)
+	}
+}
+
+// abandoned reports that the attempt was given up after some time: another won,
+// or nobody waits any more. That says nothing about the route, unless it had
+// been silent for so long that another was given a chance.
+func (p *plan) abandoned(why error, after time.Duration) {
+	if after >= attemptDelay {
+		p.memory.Failed(p.route)
+	}
+	if p.trace != nil && p.trace.ConnectFailed != nil {
+		if _, ok := why.(*ConnectError); !ok {
+			why = p.wrap(PhaseConnect, why)
+		}
+		p.trace.ConnectFailed(p.route, why)
+	}
+}
+
+// discard closes the socket, if there is one. TLS says no goodbye: that could
+// block, and no byte of a request was sent.
+func (p *plan) discard() {
+	if p.raw != nil {
+		p.raw.Close()
+	}
+}
+
+func (p *plan) retry() attempt {
+	again := *p
+	again.raw = nil
+	return &again
+}
+
+func (p *plan) wrap(phase Phase, err error) error {
+	e := &ConnectError{Phase: phase, Host: p.route.Host, Err: err}
+	if p.route.Addr.IsValid() {
+		e.Addr = p.route.Addr.String()
+	}
+	return e
+}

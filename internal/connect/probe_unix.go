@@ -1,0 +1,23 @@
+//go:build linux || darwin || freebsd || netbsd || openbsd || dragonfly
+
+package connect
+
+import "syscall"
+
+// peekSocket looks at the socket's receive queue and leaves it as it is.
+func peekSocket(fd uintptr) glance {
+	var one [1]byte
+	for {
+		n, _, err := syscall.Recvfrom(int(fd), one[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+		switch {
+		case err == syscall.EINTR:
+			continue
+		case err == syscall.EAGAIN || err == syscall.EWOULDBLOCK:
+			return glanceQuiet
+		case err != nil || n == 0:
+			return glanceEnded
+		default:
+			return glanceReadable
+		}
+	}
+}
