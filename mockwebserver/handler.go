@@ -1,0 +1,3 @@
+package mockwebserver
+
+func (x *exchange) serveHandler(r Response) error { panic("TODO") }

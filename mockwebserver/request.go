@@ -1,0 +1,143 @@
+package mockwebserver
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"io"
+	"net/http"
+	"net/url"
+)
+
+// RecordedRequest is a request as the server got it. It is plain data, and not
+// changed once it can be seen.
+type RecordedRequest struct {
+	Method  string
+	Target  string // as sent: a path with query, an absolute URL, an authority, or "*"
+	Version string // "HTTP/1.1", "HTTP/1.0"
+
+	// Header has the header lines in order, verbatim.
+	Header Header
+
+	// Body is the body, without the chunked coding, up to the server's body
+	// limit. It is nil if there was none.
+	Body []byte
+
+	// BodySize is the whole size of the body, also of what Body leaves out.
+	BodySize int64
+
+	// ChunkSizes are the sizes of the chunks of a chunked body, without the
+	// last, empty one; at most 65536 of them. It is nil if the body was not
+	// chunked.
+	ChunkSizes []int64
+
+	// Trailer has the trailer lines of a chunked body.
+	Trailer Header
+
+	// ConnectionIndex and ExchangeIndex count from 0: connections of the
+	// server, and requests on one connection. A request with ExchangeIndex 0
+	// came on a new connection, any other on a reused one.
+	ConnectionIndex int
+	ExchangeIndex   int
+
+	// RemoteAddr is the client's address.
+	RemoteAddr string
+
+	// TLS is the state of the connection's TLS; nil without TLS.
+	TLS *tls.ConnectionState
+
+	// SNI is the server name that the client sent in its TLS hello.
+	SNI string
+
+	// Failure says why the request is incomplete: the client hung up
+	// (io.ErrUnexpectedEOF or an error of the socket), broke the rules of
+	// HTTP, or was cut short on purpose (ErrScripted). What came before is in
+	// the other fields. Nil for a complete request.
+	Failure error
+}
+
+// BadRequestError is the Failure of a request that broke the rules of HTTP.
+type BadRequestError struct {
+	Status int    // of the answer the server gave: 400, 431 or 505
+	Reason string // what was wrong
+}
+
+func (e *BadRequestError) Error() string { return "mockwebserver: bad request: " + e.Reason }
+
+// Text returns the body as a string.
+func (r *RecordedRequest) Text() string { return string(r.Body) }
+
+// URL returns the URL the client asked for, put together from the target, the
+// Host header and whether the connection has TLS. It is nil if that does not
+// make a URL.
+func (r *RecordedRequest) URL() *url.URL {
+	scheme := "http://"
+	if r.TLS != nil {
+		scheme = "https://"
+	}
+	text := r.Target
+	switch {
+	case r.Method == http.MethodConnect:
+		text = scheme + r.Target + "/"
+	case r.Target == "*":
+		text = scheme + r.Header.Get("Host") + "/"
+	case len(r.Target) > 0 && r.Target[0] == '/':
+		text = scheme + r.Header.Get("Host") + r.Target
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" {
+		return nil
+	}
+	return u
+}
+
+// HTTP returns the request as a server of net/http would hand it to a handler,
+// with a body that can be read once.
+func (r *RecordedRequest) HTTP(ctx context.Context) (*http.Request, error) {
+	u, err := url.ParseRequestURI(r.Target)
+	if r.Method == http.MethodConnect {
+		u, err = url.ParseRequestURI("http://" + r.Target)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if r.Method == http.MethodConnect {
+		u.Scheme = ""
+	}
+	req := (&http.Request{
+		Method:        r.Method,
+		URL:           u,
+		Proto:         r.Version,
+		Header:        r.Header.HTTP(),
+		Host:          r.Header.Get("Host"),
+		Body:          http.NoBody,
+		ContentLength: r.BodySize,
+		RemoteAddr:    r.RemoteAddr,
+		RequestURI:    r.Target,
+		TLS:           r.TLS,
+		Close:         r.wantsClose(),
+	}).WithContext(ctx)
+	req.ProtoMajor, req.ProtoMinor, _ = http.ParseHTTPVersion(r.Version)
+	if u.Host != "" {
+		req.Host = u.Host
+	}
+	req.Header.Del("Host")
+	if r.Body != nil {
+		req.Body = io.NopCloser(bytes.NewReader(r.Body))
+	}
+	if r.ChunkSizes != nil {
+		req.ContentLength, req.TransferEncoding = -1, []string{"chunked"}
+		req.Header.Del("Transfer-Encoding")
+		req.Trailer = r.Trailer.HTTP()
+	}
+	return req, nil
+}
+
+// wantsClose reports whether the client asks for the connection to be closed
+// after the response.
+func (r *RecordedRequest) wantsClose() bool {
+	if r.Header.hasToken("Connection", "close") {
+		return true
+	}
+	return r.Version == "HTTP/1.0" && !r.Header.hasToken("Connection", "keep-alive")
+}
