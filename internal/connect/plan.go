@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/netip"
 	"os"
@@ -117,7 +118,7 @@ func (p *plan) handshake(ctx context.Context, link *Link) error {
 		if p.timeouts.Connect > 0 && errors.Is(err, os.ErrDeadlineExceeded) {
 			return &httpsem.TimeoutError{Op: httpsem.TimeoutTLS, After: p.timeouts.Connect}
 		}
-		return explainPlaintext(err)
+		return explainHandshake(err)
 	}
 	if p.timeouts.Connect > 0 {
 		if err := p.raw.SetDeadline(time.Time{}); err != nil {
@@ -151,9 +152,12 @@ func tlsConfig(addr Address) *tls.Config {
 	return c
 }
 
-// explainPlaintext says in plain words that a peer does not speak TLS, which is
-// nearly always an http server at an https address.
-func explainPlaintext(err error) error {
+// explainHandshake says in plain words that a peer does not speak TLS, which is
+// nearly always an http server at an https address, or that it hung up.
+func explainHandshake(err error) error {
+	if errors.Is(err, io.EOF) {
+		return fmt.Errorf("the server closed the connection: %w", err)
+	}
 	var header tls.RecordHeaderError
 	if !errors.As(err, &header) || header.Conn == nil {
 		return err

@@ -139,7 +139,7 @@ func (p *probe) look() (glance, error) {
 func (p *probe) read(d time.Duration) error {
 	c := p.link.Conn
 	if err := c.SetReadDeadline(time.Now().Add(d)); err != nil {
-		return err
+		return endOfRead(err)
 	}
 	var one [1]byte
 	n, err := c.Read(one[:])
@@ -148,9 +148,18 @@ func (p *probe) read(d time.Duration) error {
 		return errUnsolicited
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return c.SetReadDeadline(time.Time{})
-	case err == nil || errors.Is(err, io.EOF):
+	case err == nil: // a read that gives nothing makes no sense
 		return errClosedByPeer
 	default:
-		return err
+		return endOfRead(err)
 	}
+}
+
+// endOfRead names the usual ends. A pipe whose other end is closed says EOF to
+// a read, but ErrClosedPipe to a new deadline.
+func endOfRead(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) {
+		return errClosedByPeer
+	}
+	return err
 }
