@@ -102,6 +102,7 @@ type Trace struct {
 	SecureConnectEnd   func(Route, *tls.ConnectionState)
 	ConnectEnd         func(r Route, protocol string)
 	ConnectFailed      func(Route, error)
+	Discarded          func(c *Conn, why error) // an idle connection was found dead on reuse
 }
 
 // Link is an open connection, ready for a codec.

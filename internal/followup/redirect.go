@@ -2,7 +2,6 @@ package followup
 
 import (
 	"net/http"
-	"net/textproto"
 	"net/url"
 	"slices"
 	"strconv"
@@ -54,10 +53,14 @@ func redirect(req Request, resp Response, p Policy) Step {
 	if !keepBody {
 		strip = append(strip, bodyHeaders...)
 	}
+	keepHost := !namesAuthority(location)
+	if !keepHost {
+		strip = append(strip, "Host")
+	}
 	if crossOrigin {
 		strip = append(strip, credentials...)
 		for _, name := range p.SensitiveHeaders {
-			strip = append(strip, textproto.CanonicalMIMEHeaderKey(name))
+			strip = append(strip, http.CanonicalHeaderKey(name))
 		}
 	}
 	slices.Sort(strip)
@@ -69,7 +72,7 @@ func redirect(req Request, resp Response, p Policy) Step {
 		Method:      method,
 		URL:         target,
 		KeepBody:    keepBody,
-		KeepHost:    !namesAuthority(location),
+		KeepHost:    keepHost,
 		CrossOrigin: crossOrigin,
 	}
 }

@@ -122,7 +122,7 @@ func TestRedirectTargets(t *testing.T) {
 		if got.URL.String() != test.want {
 			t.Errorf("Location %q: goes to %q, want %q", test.location, got.URL, test.want)
 		}
-		if got.KeepHost != test.keepHost {
+		if got.KeepHost != test.keepHost || slices.Contains(got.Strip, "Host") == test.keepHost {
 			t.Errorf("Location %q: KeepHost %t, want %t", test.location, got.KeepHost, test.keepHost)
 		}
 		if req.URL.String() != from {

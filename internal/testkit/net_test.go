@@ -142,6 +142,7 @@ func TestListenerClose(t *testing.T) {
 }
 
 func pipe(t *testing.T) (client, server *Conn) {
+	t.Helper()
 	client, server = Pipe()
 	t.Cleanup(func() { client.Close(); server.Close() })
 	return client, server

@@ -1,0 +1,230 @@
+package okhttp
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/okhttp-go/okhttp/internal/httpsem"
+)
+
+// Bounds on what is read of a body that is closed early, to keep its connection.
+const (
+	drainBytes = 256 << 10
+	drainTime  = 100 * time.Millisecond
+)
+
+var errReadAfterClose = &Error{Phase: PhaseBody, Err: errors.New("read on a closed response body")}
+
+// responseBody is the response's body, and through it the user ends the exchange.
+// One goroutine may read while another closes; closing then ends the connection.
+type responseBody struct {
+	exchange *Exchange
+
+	mu      sync.Mutex // not held during I/O
+	started bool       // ResponseBodyStart was emitted
+	inside  bool       // a read is in progress
+	closed  bool
+	err     error // sticky: io.EOF after the last byte, or why reading failed
+	count   int64
+}
+
+// complete marks a body that has nothing to read.
+func (b *responseBody) complete() {
+	b.mu.Lock()
+	b.err, b.started = io.EOF, true
+	b.mu.Unlock()
+}
+
+// enter begins a read, or says why there is none.
+func (b *responseBody) enter() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case b.closed:
+		return errReadAfterClose
+	case b.err != nil:
+		return b.err
+	case b.inside:
+		return &Error{Phase: PhaseBody, Err: errors.New("concurrent reads of a response body")}
+	}
+	b.inside = true
+	return nil
+}
+
+// leave ends a read that gave n bytes and err, and with it the body if err is
+// not nil. It returns the error for the user.
+func (b *responseBody) leave(n int64, err error) error {
+	e := b.exchange
+	b.mu.Lock()
+	b.inside = false
+	b.count += n
+	start := !b.started
+	b.started = true
+	closed := b.closed
+	if err != nil && err != io.EOF {
+		err = b.failure(err)
+	}
+	if err != nil {
+		b.err = err
+	} else if closed {
+		b.err = errReadAfterClose
+	}
+	count := b.count
+	b.mu.Unlock()
+	if start {
+		emit(e.call, ResponseBodyStart{})
+	}
+	switch {
+	case err == io.EOF:
+		e.takeTrailer()
+		emit(e.call, ResponseBodyEnd{count})
+		e.endRecv(nil)
+	case err != nil && closed: // Close ended the connection under us
+		emit(e.call, ResponseBodyEnd{count})
+		e.stopAfterBody(errAbandoned)
+	case err != nil:
+		e.failBody(err)
+	case closed:
+		e.conn.Abort()
+		emit(e.call, ResponseBodyEnd{count})
+		e.stopAfterBody(errAbandoned)
+	}
+	return err
+}
+
+// failure gives a read error its place and its public type.
+func (b *responseBody) failure(err error) error {
+	e := b.exchange
+	c := e.call
+	if cause := c.canceledErr(); cause != nil {
+		err = cause
+	} else if c.client.life.closed.Load() {
+		err = &causeError{ErrClosed, err}
+	}
+	return &Error{Phase: PhaseBody, Host: hostPort(e.request), Addr: e.addr(), Err: translate(err)}
+}
+
+func (b *responseBody) Read(p []byte) (int, error) {
+	if err := b.enter(); err != nil {
+		return 0, err
+	}
+	n, err := b.exchange.codec.ReadBody(p)
+	if n == 0 && err == nil {
+		b.mu.Lock()
+		b.inside = false
+		b.mu.Unlock()
+		return 0, nil
+	}
+	return n, b.leave(int64(n), err)
+}
+
+// WriteTo copies the body to w in large pieces, within the kernel where it can.
+func (b *responseBody) WriteTo(w io.Writer) (int64, error) {
+	if err := b.enter(); err != nil {
+		if err == io.EOF {
+			return 0, nil
+		}
+		return 0, err
+	}
+	n, err := b.exchange.codec.WriteBodyTo(w)
+	var fault *httpsem.SinkError
+	if errors.As(err, &fault) {
+		// The writer's fault: the body can be read on, as after a failed io.Copy.
+		b.mu.Lock()
+		b.inside = false
+		b.count += n
+		b.mu.Unlock()
+		return n, fault.Err
+	}
+	if err == nil {
+		err = io.EOF
+	}
+	if err = b.leave(n, err); err == io.EOF {
+		err = nil
+	}
+	return n, err
+}
+
+// Close lets go of the response. What little may be left of the body is read,
+// so that the connection can be used again; otherwise the connection is closed.
+func (b *responseBody) Close() error {
+	b.mu.Lock()
+	if b.closed {
+		b.mu.Unlock()
+		return nil
+	}
+	b.closed = true
+	ended, inside, start := b.err != nil, b.inside, !b.started
+	b.started = true
+	count := b.count
+	b.mu.Unlock()
+	e := b.exchange
+	switch {
+	case ended:
+		e.stopAfterBody(nil)
+		return nil
+	case inside: // a reader is blocked: it reports the end when it comes back
+		e.conn.Abort()
+		return nil
+	}
+	if start {
+		emit(e.call, ResponseBodyStart{})
+	}
+	var end error
+	if !e.sendEnded() || e.call.Canceled() || !e.codec.Drain(drainBytes, drainTime) {
+		end = errAbandoned
+	}
+	emit(e.call, ResponseBodyEnd{count})
+	e.stopAfterBody(end)
+	return nil
+}
+
+// stopAfterBody ends the response half, and an upload that still runs beside it.
+func (e *Exchange) stopAfterBody(end error) {
+	if !e.sendEnded() {
+		e.abandon()
+		return
+	}
+	e.endRecv(end)
+}
+
+// failBody ends the exchange because the body could not be read.
+func (e *Exchange) failBody(err error) {
+	c := e.call
+	emit(c, ResponseFailed{err})
+	c.mu.Lock()
+	if c.failure == nil {
+		c.failure = err
+	}
+	c.mu.Unlock()
+	e.conn.Abort()
+	e.stopAfterBody(err)
+}
+
+// takeTrailer completes the response with what came after its body. Only the
+// reader of the body calls it, so nobody else looks at the response meanwhile.
+func (e *Exchange) takeTrailer() {
+	trailer := e.codec.Trailer()
+	if len(trailer) == 0 {
+		return
+	}
+	resp := e.response
+	if resp.Trailer == nil {
+		resp.Trailer = make(http.Header, len(trailer))
+	}
+	for name, values := range trailer {
+		resp.Trailer[name] = values
+	}
+	if c := e.call; c.door == wholeClient && e.cfg.jar != nil && len(trailer["Set-Cookie"]) > 0 {
+		e.cfg.jar.SetCookies(e.request.URL, (&http.Response{Header: trailer}).Cookies())
+	}
+}
+
+// closedBody stands for the body of a response that is only looked back at.
+type closedBody struct{ info *Info }
+
+func (closedBody) Read([]byte) (int, error) { return 0, errReadAfterClose }
+func (closedBody) Close() error             { return nil }

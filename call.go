@@ -1,0 +1,426 @@
+package okhttp
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptrace"
+	"reflect"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/okhttp-go/okhttp/internal/connect"
+	"github.com/okhttp-go/okhttp/internal/httpsem"
+)
+
+// Call is one request on its way to one response, with all the exchanges that
+// this takes. It can be executed once; [Call.Clone] makes another. Its methods
+// are safe for concurrent use.
+type Call struct {
+	client   *Client
+	cfg      *settings
+	original *http.Request
+	door     door
+	listener EventListener // nil: nobody listens
+	tracer   *tracer       // for the request's httptrace.ClientTrace; also in listener
+	ctx      callContext
+
+	executed atomic.Bool
+	canceled atomic.Bool
+
+	// Owned by the goroutine that runs the chain.
+	phase   Phase
+	planner *connect.Planner // where the call could still go after a failed exchange
+	fresh   bool             // the next connection must be a new one
+	body    requestBody      // of the current hop
+	prior   *http.Response   // the response that the current hop follows
+	stop    func() bool      // ends the watch over the request's context
+	timer   *time.Timer      // of the call timeout
+	queued  *queuedCall      // while the dispatcher knows the call
+
+	mu       sync.Mutex // guards what follows; a leaf, except that a socket is closed under it
+	tags     map[reflect.Type]any
+	cause    error         // why the call was canceled
+	conn     *connect.Conn // held from its acquisition until the call has no further use for it
+	reusable bool          // how the last exchange left conn
+	reason   string        // why it is not reusable
+	exchange *Exchange     // in progress; nil between exchanges
+	chain    chainState
+	failure  error            // why the call failed
+	leak     *runtime.Cleanup // the watch over a response that was handed out
+
+	// Here because most calls need exactly one of each.
+	first   Exchange
+	wireReq http.Request
+}
+
+// door is how a call came in.
+type door uint8
+
+const (
+	wholeClient  door = iota // Do, NewCall: redirects, authentication, cookies
+	roundTripper             // RoundTrip: those are the caller's
+)
+
+// chainState says whether a call may still begin exchanges.
+type chainState uint8
+
+const (
+	chainIdle    chainState = iota // not executed yet
+	chainRunning                   // the chain may begin exchanges; ends when it returns
+	chainEnded                     // the chain has returned; open exchanges keep the call alive
+	callSettled                    // nothing is open any more; the terminal event was emitted
+)
+
+func newCall(client *Client, cfg *settings, req *http.Request, d door) *Call {
+	c := &Call{client: client, cfg: cfg, original: req, door: d}
+	c.ctx.parent, c.ctx.call = context.Background(), c
+	if req != nil {
+		c.ctx.parent = req.Context()
+	}
+	c.listener = cfg.listener
+	if len(cfg.factories) > 0 {
+		all := []EventListener{cfg.listener}
+		for _, f := range cfg.factories {
+			all = append(all, f(c))
+		}
+		c.listener = JoinListeners(all...)
+	}
+	if t := httptrace.ContextClientTrace(c.ctx.parent); t != nil {
+		c.tracer = &tracer{hooks: t}
+		c.listener = JoinListeners(c.listener, c.tracer)
+	}
+	return c
+}
+
+// emit reports one event. It costs nothing where nobody listens; the type
+// parameter keeps the event off the heap then.
+func emit[E Event](c *Call, e E) {
+	if c.listener != nil {
+		c.listener.OnEvent(c, e)
+	}
+}
+
+// Request is the request that the call was made for.
+func (c *Call) Request() *http.Request { return c.original }
+
+// Context is the call's context: the request's, ended also by [Call.Cancel] and
+// the call timeout.
+func (c *Call) Context() context.Context { return &c.ctx }
+
+// Executed reports whether the call was executed or enqueued.
+func (c *Call) Executed() bool { return c.executed.Load() }
+
+// Canceled reports whether the call was canceled.
+func (c *Call) Canceled() bool { return c.canceled.Load() }
+
+// Clone makes a call for the same request with the same options, that has not
+// been executed. Tags are not carried over. A request with a body that was
+// read can be sent again only if it has GetBody.
+func (c *Call) Clone() *Call { return newCall(c.client, c.cfg, c.original, c.door) }
+
+// Execute runs the call on the caller's goroutine. See [Client.Do].
+func (c *Call) Execute() (*http.Response, error) { return c.execute() }
+
+// Enqueue hands the call to the dispatcher, which runs it as soon as its limits
+// allow, and then calls done exactly once with a response or an error, on a
+// goroutine of its own. done must close the response's body; until it returns
+// the call counts into the limits. A panic in the call's interceptors reaches
+// done as an error, and then goes on.
+func (c *Call) Enqueue(done func(*http.Response, error)) {
+	if !c.executed.CompareAndSwap(false, true) {
+		done(nil, &Error{Phase: PhaseRequest, Host: hostPort(c.original), Err: ErrAlreadyExecuted})
+		return
+	}
+	emit(c, CallStart{})
+	if c.cfg.queueCounts {
+		c.startTimer()
+	}
+	c.cfg.dispatcher.enqueue(c, done)
+}
+
+// Cancel ends the call, whatever it is doing: its socket is closed, what waits
+// returns, and the call's error is a context.Canceled. It may be called at any
+// time, also before the call is executed, and more than once.
+func (c *Call) Cancel() { c.cancel(context.Canceled) }
+
+// cancel ends the call for a reason. The first reason stays.
+func (c *Call) cancel(cause error) {
+	c.mu.Lock()
+	if c.cause != nil || c.chain == callSettled {
+		c.mu.Unlock()
+		return
+	}
+	c.cause = cause
+	c.canceled.Store(true)
+	if c.conn != nil {
+		c.conn.Abort() // under the lock, so that it is still this call's connection
+	}
+	c.mu.Unlock()
+	c.ctx.end(cause)
+	emit(c, Canceled{})
+}
+
+// canceledErr is why the call was canceled, nil if it was not.
+func (c *Call) canceledErr() error {
+	if !c.canceled.Load() {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.cause
+}
+
+func (c *Call) execute() (*http.Response, error) {
+	if !c.executed.CompareAndSwap(false, true) {
+		return nil, &Error{Phase: PhaseRequest, Host: hostPort(c.original), Err: ErrAlreadyExecuted}
+	}
+	emit(c, CallStart{})
+	c.cfg.dispatcher.beginSync(c)
+	defer c.cfg.dispatcher.endSync(c)
+	return c.run()
+}
+
+// run is the whole call, up to the response head.
+func (c *Call) run() (resp *http.Response, err error) {
+	c.phase = PhaseRequest
+	c.chain = chainRunning
+	c.body.init(c.original)
+	returned := false
+	defer func() {
+		if !returned { // an interceptor panics
+			c.cancel(errPanicked)
+			c.body.close()
+			c.endChain(c.wrap(errPanicked))
+		}
+	}()
+	c.watch()
+	if err = c.ready(); err == nil {
+		resp, err = c.applicationChain(0, c.cfg, c.chainRequest())
+	}
+	returned = true
+	if err == nil {
+		if cause := c.canceledErr(); cause != nil {
+			resp.Body.Close()
+			resp, err = nil, cause
+		}
+	}
+	c.body.close()
+	if err != nil {
+		err = c.wrap(err)
+		c.endChain(err)
+		return nil, err
+	}
+	c.detectLeak(resp)
+	c.endChain(nil)
+	return resp, nil
+}
+
+var errPanicked = errors.New("an interceptor or listener panicked")
+
+// ready refuses requests that cannot go anywhere.
+func (c *Call) ready() error {
+	if c.client.life.closed.Load() {
+		return ErrClosed
+	}
+	if err := c.canceledErr(); err != nil {
+		return err
+	}
+	if c.original == nil || c.original.URL == nil {
+		return &RequestError{reason: "request has no URL"}
+	}
+	return nil
+}
+
+// chainRequest is what the first interceptor gets. Where there is none, nobody
+// sees the request's context, so the request need not be copied.
+func (c *Call) chainRequest() *http.Request {
+	if len(c.cfg.applicationInterceptors)+len(c.cfg.networkInterceptors) == 0 {
+		return c.original
+	}
+	return c.original.WithContext(&c.ctx)
+}
+
+// applicationChain runs the application interceptors from the i-th on, then the
+// rest of the call.
+func (c *Call) applicationChain(i int, cfg *settings, req *http.Request) (*http.Response, error) {
+	if i == len(c.cfg.applicationInterceptors) {
+		return c.retryAndFollowUp(cfg, req)
+	}
+	ch := &Chain{req: req, call: c, cfg: cfg, proceeds: new(atomic.Int32)}
+	ch.next = func(cfg *settings, req *http.Request) (*http.Response, error) {
+		return c.applicationChain(i+1, cfg, req)
+	}
+	return ch.intercept(c.cfg.applicationInterceptors[i])
+}
+
+// networkChain runs the network interceptors from the i-th on, then the exchange.
+func (c *Call) networkChain(i int, e *Exchange, req *http.Request) (*http.Response, error) {
+	if i == len(c.cfg.networkInterceptors) {
+		return e.do(req)
+	}
+	ch := &Chain{req: req, call: c, cfg: e.cfg, network: true, exchange: e, proceeds: new(atomic.Int32)}
+	interceptor := c.cfg.networkInterceptors[i]
+	ch.next = func(_ *settings, next *http.Request) (*http.Response, error) {
+		if origin(next.URL) != e.origin {
+			return nil, &InterceptorError{Interceptor: interceptorName(interceptor), Reason: "must keep the request's host and port"}
+		}
+		return c.networkChain(i+1, e, next)
+	}
+	return ch.intercept(interceptor)
+}
+
+// watch ends the call when its context or its time ends.
+func (c *Call) watch() {
+	parent := c.ctx.parent
+	if parent.Done() != nil {
+		if parent.Err() != nil {
+			c.contextEnded()
+		} else {
+			c.stop = context.AfterFunc(parent, c.contextEnded)
+		}
+	}
+	if c.original != nil && c.original.Cancel != nil { //nolint:staticcheck // old callers still set it
+		c.watchCancelChannel()
+	}
+	if c.timer == nil {
+		c.startTimer()
+	}
+}
+
+func (c *Call) startTimer() {
+	if d := c.cfg.callTimeout; d > 0 {
+		c.timer = time.AfterFunc(d, func() {
+			c.cancel(&httpsem.TimeoutError{Op: httpsem.TimeoutCall, After: d})
+		})
+	}
+}
+
+func (c *Call) contextEnded() {
+	parent := c.ctx.parent
+	err := parent.Err()
+	if cause := context.Cause(parent); cause != nil && !errors.Is(cause, err) {
+		err = &causeError{err, cause}
+	}
+	c.cancel(err)
+}
+
+// causeError keeps both a context's error and the cause that was given to it.
+type causeError struct{ err, cause error }
+
+func (e *causeError) Error() string   { return e.err.Error() + ": " + e.cause.Error() }
+func (e *causeError) Unwrap() []error { return []error{e.err, e.cause} }
+
+// watchCancelChannel serves the deprecated Request.Cancel.
+func (c *Call) watchCancelChannel() {
+	ended := make(chan struct{})
+	stop := c.stop
+	c.stop = func() bool {
+		close(ended)
+		return stop == nil || stop()
+	}
+	go func() {
+		select {
+		case <-c.original.Cancel: //nolint:staticcheck // see watch
+			c.Cancel()
+		case <-ended:
+		}
+	}()
+}
+
+// wrap makes an *Error of a chain's error. That of a canceled call is why it was
+// canceled, whatever broke because of it.
+func (c *Call) wrap(err error) error {
+	if cause := c.canceledErr(); cause != nil && cause != errPanicked {
+		err = cause
+	} else if c.client.life.closed.Load() && !errors.Is(err, ErrClosed) {
+		err = &causeError{ErrClosed, err}
+	}
+	var done *Error
+	if errors.As(err, &done) {
+		return err
+	}
+	return c.located(&Error{Phase: c.phase, Host: hostPort(c.original)}, err)
+}
+
+// located completes e with what err tells of the place where the call failed.
+func (c *Call) located(e *Error, err error) *Error {
+	switch failed := err.(type) {
+	case *connect.ConnectError:
+		return c.located(&Error{Phase: Phase(failed.Phase), Host: e.Host, Addr: failed.Addr, Prior: e.Prior}, failed.Err)
+	case *connect.RoutesError:
+		// The first failure is that of the way that should have worked.
+		e.Prior = e.Prior[:len(e.Prior):len(e.Prior)]
+		for _, other := range failed.Errs[1:] {
+			e.Prior = append(e.Prior, c.located(&Error{Phase: e.Phase, Host: e.Host}, other))
+		}
+		return c.located(e, failed.Errs[0])
+	}
+	e.Err = translate(err)
+	switch e.Phase {
+	case PhaseQueue, PhaseRequest, PhaseDNS, PhaseConnect, PhaseTLS:
+		e.safe = true
+	}
+	return e
+}
+
+// endChain says that no further exchange will begin.
+func (c *Call) endChain(err error) {
+	c.mu.Lock()
+	c.chain = chainEnded
+	if err != nil && c.failure == nil {
+		c.failure = err
+	}
+	open := c.exchange
+	c.mu.Unlock()
+	if err != nil && open != nil {
+		open.abandon()
+	}
+	c.settle()
+}
+
+// settle ends the call if nothing of it is open any more.
+func (c *Call) settle() {
+	c.mu.Lock()
+	if c.chain != chainEnded || c.exchange != nil {
+		c.mu.Unlock()
+		return
+	}
+	c.chain = callSettled
+	failure, leak := c.failure, c.leak
+	c.mu.Unlock()
+	if leak != nil {
+		leak.Stop()
+	}
+	c.releaseConnection()
+	if c.stop != nil {
+		c.stop()
+	}
+	if c.timer != nil {
+		c.timer.Stop()
+	}
+	c.ctx.free()
+	if failure != nil {
+		emit(c, CallFailed{failure})
+	} else {
+		emit(c, CallEnd{})
+	}
+}
+
+// releaseConnection gives the held connection back, if there is one.
+func (c *Call) releaseConnection() {
+	c.mu.Lock()
+	conn, reusable, reason := c.conn, c.reusable, c.reason
+	c.conn = nil
+	if c.cause != nil { // cancel may have closed it
+		reusable, reason = false, "the call was canceled"
+	}
+	c.mu.Unlock()
+	if conn == nil {
+		return
+	}
+	conn.Release(reusable, reason)
+	emit(c, ConnectionReleased{Connection{conn}})
+}

@@ -1,0 +1,176 @@
+package okhttp
+
+import (
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/okhttp-go/okhttp/internal/connect"
+)
+
+// Exchange is one request and its response on one connection.
+//
+// Its two halves end on their own: the request may outlive the response head,
+// and on a failure one half tells more than the other. Each half is a field
+// that is nil while it is open, errDone when it ended well, and else why it
+// failed. When neither is nil the exchange is over, once.
+type Exchange struct {
+	call   *Call
+	conn   *connect.Conn
+	codec  connect.Codec
+	cfg    *settings
+	origin hostAndPort
+	reused bool // the connection had been used before
+
+	// Owned by the goroutine that runs the chain until the response is handed out.
+	request  *http.Request
+	response *http.Response // as it came from the wire
+	hasBody  bool           // the response promises one
+	prior    *http.Response // the response that this exchange follows
+	upload   *upload        // the request body on its own goroutine; nil if it was sent inline
+	body     responseBody
+	sent     time.Time
+	received time.Time // of the first head; zero before
+
+	mu         sync.Mutex // a leaf
+	send, recv error
+	over       bool // the codec was ended, or given up
+}
+
+// errDone marks a half of an exchange that ended well.
+var errDone = errors.New("done")
+
+// exchangeError is a failure of an exchange, with what retrying depends on.
+type exchangeError struct {
+	exchange       *Exchange
+	err            error
+	also           error // that of the other half
+	sent, received bool  // bytes of the request may have left; bytes of a response came
+}
+
+func (e *exchangeError) Error() string { return e.err.Error() }
+func (e *exchangeError) Unwrap() error { return e.err }
+
+// newExchange begins an exchange on the connection that the call holds.
+func (c *Call) newExchange(cfg *settings, conn *connect.Conn, reused bool, wire *http.Request) *Exchange {
+	e := &c.first
+	if e.call != nil { // in use by an earlier hop, whose response may still be looked at
+		e = new(Exchange)
+	}
+	e.call, e.conn, e.codec, e.cfg, e.reused = c, conn, conn.Codec(), cfg, reused
+	e.origin, e.prior = origin(wire.URL), c.prior
+	e.body.exchange = e
+	c.mu.Lock()
+	c.exchange, c.reusable, c.reason = e, false, "exchange in progress"
+	c.mu.Unlock()
+	e.codec.Begin(connect.ExchangeOptions{
+		ReadTimeout: cfg.readTimeout, WriteTimeout: cfg.writeTimeout,
+		MaxHead: cfg.maxHead, HeaderOrder: cfg.headerOrder,
+	})
+	return e
+}
+
+func (c *Call) openExchange() *Exchange {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.exchange
+}
+
+func (e *Exchange) addr() string { return e.conn.Link().Raw.RemoteAddr().String() }
+
+// fail makes the error of an exchange whose other half may have failed too.
+func (e *Exchange) fail(err, also error) *exchangeError {
+	return &exchangeError{exchange: e, err: err, also: also, sent: e.codec.Sent(), received: e.codec.Received()}
+}
+
+// endSend ends the request half; nil means well.
+func (e *Exchange) endSend(err error) { e.endHalf(&e.send, err) }
+
+// endRecv ends the response half; nil means well.
+func (e *Exchange) endRecv(err error) { e.endHalf(&e.recv, err) }
+
+func (e *Exchange) endHalf(half *error, err error) {
+	if err == nil {
+		err = errDone
+	}
+	e.mu.Lock()
+	if *half == nil {
+		*half = err
+	}
+	end := e.send != nil && e.recv != nil && !e.over
+	if end {
+		e.over = true
+	}
+	well := e.send == errDone && e.recv == errDone
+	e.mu.Unlock()
+	if !end {
+		return
+	}
+	reusable, reason := e.codec.End()
+	if well {
+		e.conn.MarkServed()
+	} else if reusable {
+		reusable, reason = false, "exchange failed"
+	}
+	e.detach(reusable, reason)
+}
+
+// detach tells the call that the exchange is over.
+func (e *Exchange) detach(reusable bool, reason string) {
+	c := e.call
+	c.mu.Lock()
+	if c.exchange == e {
+		c.exchange = nil
+		c.reusable, c.reason = reusable, reason
+	}
+	c.mu.Unlock()
+	c.settle()
+}
+
+// abandon ends the exchange at once, whatever is open, and closes its
+// connection. When it returns nothing uses the request body any more, unless
+// its reader stays in Read although it was closed.
+func (e *Exchange) abandon() {
+	e.mu.Lock()
+	if e.over {
+		e.mu.Unlock()
+		return
+	}
+	e.mu.Unlock()
+	e.conn.Abort()
+	e.stopUpload()
+	e.giveUp()
+}
+
+// giveUp ends an exchange of which a half may be stuck in a reader that ignores
+// Close. The codec is not ended then: its connection is never used again, so
+// nothing is lost but its buffers.
+func (e *Exchange) giveUp() {
+	e.mu.Lock()
+	if e.over {
+		e.mu.Unlock()
+		return
+	}
+	e.over = true
+	if e.send == nil {
+		e.send = errAbandoned
+	}
+	if e.recv == nil {
+		e.recv = errAbandoned
+	}
+	e.mu.Unlock()
+	e.detach(false, "exchange abandoned")
+}
+
+var errAbandoned = errors.New("exchange was abandoned")
+
+// sendEnded reports whether the request half is over.
+func (e *Exchange) sendEnded() bool { return e.sendResult() != nil }
+
+// sendResult is how the request half ended, nil while it is open.
+func (e *Exchange) sendResult() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.send
+}

@@ -1,0 +1,122 @@
+package okhttp
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+// gzipped reports whether gzip is the one coding of a response.
+func gzipped(resp *http.Response) bool {
+	v := resp.Header["Content-Encoding"]
+	return len(v) == 1 && strings.EqualFold(strings.TrimSpace(v[0]), "gzip")
+}
+
+// decompress makes resp what it was before the server compressed it.
+func decompress(resp *http.Response) {
+	resp.Header.Del("Content-Encoding")
+	resp.Header.Del("Content-Length")
+	resp.ContentLength = -1
+	resp.Uncompressed = true
+	resp.Body = &gzipBody{compressed: resp.Body}
+}
+
+var gzipReaders sync.Pool // of *gzip.Reader
+
+// errGzip is why a response body could not be decompressed.
+type gzipError struct{ err error }
+
+func (e *gzipError) Error() string { return "response body is no valid gzip: " + e.err.Error() }
+func (e *gzipError) Unwrap() error { return e.err }
+
+// gzipBody decompresses a body while it is read. Nothing is read before the
+// first Read, so that a stream's head is not held up by its body.
+type gzipBody struct {
+	compressed io.ReadCloser
+
+	mu     sync.Mutex // not held while reading from compressed
+	zr     *gzip.Reader
+	inside bool  // a Read is in progress
+	closed bool  // Close was called
+	err    error // sticky
+}
+
+func (b *gzipBody) Read(p []byte) (int, error) {
+	b.mu.Lock()
+	if b.closed {
+		b.mu.Unlock()
+		return 0, errReadAfterClose
+	}
+	if b.err != nil {
+		b.mu.Unlock()
+		return 0, b.err
+	}
+	b.inside = true
+	b.mu.Unlock()
+	n, err := b.read(p)
+	b.mu.Lock()
+	b.inside = false
+	if err != nil {
+		b.err = err
+	}
+	if err != nil || b.closed {
+		b.free()
+	}
+	b.mu.Unlock()
+	return n, err
+}
+
+func (b *gzipBody) read(p []byte) (int, error) {
+	if b.zr == nil {
+		zr, _ := gzipReaders.Get().(*gzip.Reader)
+		if zr == nil {
+			zr = new(gzip.Reader)
+		}
+		if err := zr.Reset(b.compressed); err != nil {
+			if err == io.EOF {
+				return 0, io.EOF // an empty body is an empty body
+			}
+			return 0, gzipFault(err)
+		}
+		b.zr = zr
+	}
+	n, err := b.zr.Read(p)
+	if err != nil && err != io.EOF {
+		err = gzipFault(err)
+	}
+	return n, err
+}
+
+// gzipFault tells faults of the coding from those of the connection, which keep
+// their own types. What follows a complete stream and is no further member of
+// it is a fault too: it may be the rest of another response.
+func gzipFault(err error) error {
+	var own *Error
+	if errors.As(err, &own) {
+		return err
+	}
+	return &Error{Phase: PhaseBody, Err: &gzipError{err}}
+}
+
+func (b *gzipBody) free() {
+	if b.zr != nil && !b.inside {
+		gzipReaders.Put(b.zr)
+		b.zr = nil
+	}
+}
+
+func (b *gzipBody) Close() error {
+	b.mu.Lock()
+	b.closed = true
+	b.free()
+	b.mu.Unlock()
+	return b.compressed.Close()
+}
+
+// String describes the body in logs.
+func (b *gzipBody) String() string { return fmt.Sprintf("gzip of %v", b.compressed) }

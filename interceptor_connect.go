@@ -1,0 +1,99 @@
+package okhttp
+
+import (
+	"crypto/tls"
+	"net/http"
+	"net/netip"
+	"net/url"
+
+	"github.com/okhttp-go/okhttp/internal/connect"
+)
+
+// connectTo readies an exchange on a connection that fits the request: the one
+// that the call holds already, an idle one, or a new one.
+func (c *Call) connectTo(cfg *settings, wire *http.Request) (*http.Response, error) {
+	c.phase = PhaseConnect
+	address, err := addressOf(wire.URL, cfg.connect)
+	if err != nil {
+		return nil, err
+	}
+	conn, reused, err := c.connection(cfg, address, wire)
+	if err != nil {
+		return nil, err
+	}
+	e := c.newExchange(cfg, conn, reused, wire)
+	return c.networkChain(0, e, wire)
+}
+
+// connection returns the connection for the next exchange and holds it.
+func (c *Call) connection(cfg *settings, address connect.Address, wire *http.Request) (*connect.Conn, bool, error) {
+	if held := c.keptConnection(address); held != nil {
+		return held, true, nil
+	}
+	params := connect.AcquireParams{
+		Address: address, Planner: c.planner, Memory: cfg.memory, Fresh: c.fresh,
+		Timeouts: connect.Timeouts{Connect: cfg.connectTimeout},
+	}
+	if c.listener != nil {
+		params.Trace = c.trace(wire.URL)
+	}
+	if c.tracer != nil {
+		c.tracer.getConn(address.HostPort())
+	}
+	lease, err := cfg.pool.p.Acquire(&c.ctx, params)
+	c.planner = lease.Planner
+	if err != nil {
+		return nil, false, err
+	}
+	c.mu.Lock()
+	c.conn = lease.Conn
+	if c.cause != nil { // canceled while it waited
+		c.conn.Abort()
+	}
+	c.mu.Unlock()
+	emit(c, ConnectionAcquired{Connection{lease.Conn}, lease.Reused})
+	return lease.Conn, lease.Reused, nil
+}
+
+// keptConnection returns the connection that the call still holds from its
+// exchange before, if it fits and lives; else it is released.
+func (c *Call) keptConnection(address connect.Address) *connect.Conn {
+	c.mu.Lock()
+	conn, usable := c.conn, c.reusable && c.cause == nil
+	c.mu.Unlock()
+	if conn == nil {
+		return nil
+	}
+	if usable && !c.fresh && conn.Address() == address {
+		err := conn.Check()
+		if err == nil {
+			return conn
+		}
+		c.mu.Lock()
+		c.reusable, c.reason = false, err.Error()
+		c.mu.Unlock()
+	}
+	c.releaseConnection()
+	return nil
+}
+
+// trace turns the connecting storey's reports into events of the call.
+func (c *Call) trace(u *url.URL) *connect.Trace {
+	where := &url.URL{Scheme: u.Scheme, Host: u.Host}
+	return &connect.Trace{
+		ProxySelectStart:   func() { emit(c, ProxySelectStart{where}) },
+		ProxySelectEnd:     func() { emit(c, ProxySelectEnd{URL: where}) },
+		DNSStart:           func(host string) { emit(c, DNSStart{host}) },
+		DNSEnd:             func(host string, addrs []netip.Addr) { emit(c, DNSEnd{host, addrs}) },
+		ConnectStart:       func(r connect.Route) { emit(c, ConnectStart{Route(r)}) },
+		SecureConnectStart: func(r connect.Route) { emit(c, SecureConnectStart{Route(r)}) },
+		SecureConnectEnd: func(r connect.Route, s *tls.ConnectionState) {
+			emit(c, SecureConnectEnd{Route(r), s})
+		},
+		ConnectEnd:    func(r connect.Route, proto string) { emit(c, ConnectEnd{Route(r), proto}) },
+		ConnectFailed: func(r connect.Route, err error) { emit(c, ConnectFailed{Route(r), translate(err)}) },
+		Discarded: func(conn *connect.Conn, why error) {
+			emit(c, ConnectionDiscarded{Connection{conn}, why})
+		},
+	}
+}

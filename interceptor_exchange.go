@@ -1,0 +1,268 @@
+package okhttp
+
+import (
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/okhttp-go/okhttp/internal/httpsem"
+)
+
+// inlineBody is the size up to which a body that is in memory goes out with the
+// head, from the caller's goroutine.
+const inlineBody = 16 << 10
+
+// do sends the request and receives the response head. Failures are *exchangeError.
+func (e *Exchange) do(req *http.Request) (*http.Response, error) {
+	if e.request != nil {
+		return nil, &InterceptorError{Reason: "called Proceed more than once"}
+	}
+	e.request = req
+	awaited, failure := e.sendRequest(req)
+	if failure != nil {
+		return nil, failure
+	}
+	resp, err := e.receiveHead(req, awaited)
+	if err != nil {
+		return nil, err
+	}
+	e.open(resp)
+	return resp, nil
+}
+
+// sendRequest sends the head, and the body or as much of it as must precede the
+// response. A response head that came before the body was due is returned. An
+// error means that no response is to be hoped for.
+func (e *Exchange) sendRequest(req *http.Request) (*http.Response, error) {
+	c := e.call
+	c.phase = PhaseSend
+	length := bodyLength(req)
+	emit(c, RequestHeadersStart{})
+	e.sent = time.Now()
+	if err := e.codec.WriteHead(req, length); err != nil {
+		return nil, e.failSend(err)
+	}
+	emit(c, RequestHeadersEnd{req})
+	if length == 0 {
+		if err := e.codec.Flush(); err != nil {
+			return nil, e.failSendUnlessAnswered(err)
+		}
+		e.endSend(nil)
+		return nil, nil
+	}
+	if req.Body != c.body.req.Body {
+		c.body.close() // a network interceptor put another body in its place
+		c.body.init(req)
+	}
+	if expectsContinue(req) && e.cfg.expectTimeout > 0 {
+		early, err := e.awaitContinue(req)
+		if err != nil || early != nil {
+			return early, err
+		}
+	}
+	emit(c, RequestBodyStart{})
+	if req.GetBody != nil && length > 0 && length <= inlineBody {
+		return nil, e.sendInline(length)
+	}
+	e.startUpload(length)
+	return nil, nil
+}
+
+// sendInline sends a small body together with the head.
+func (e *Exchange) sendInline(length int64) error {
+	c := e.call
+	n, err := e.codec.WriteBody(c.body.reader(), length, true, e.request.Trailer)
+	c.body.close()
+	if err != nil {
+		return e.failSendUnlessAnswered(err)
+	}
+	emit(c, RequestBodyEnd{n})
+	e.endSend(nil)
+	return nil
+}
+
+// failSend ends the exchange because sending failed.
+func (e *Exchange) failSend(err error) error {
+	emit(e.call, RequestFailed{translate(err)})
+	failure := e.fail(err, nil)
+	e.conn.Abort()
+	e.endSend(err)
+	e.endRecv(err)
+	return failure
+}
+
+// failSendUnlessAnswered lets the response be read although sending failed: a
+// server may answer, and close, before it has read the request. What it answered
+// is still to be had. Where the failure is ours there is nothing to read.
+func (e *Exchange) failSendUnlessAnswered(err error) error {
+	var fault *httpsem.BodyError
+	if errors.As(err, &fault) || isTimeout(err) || !e.codec.Sent() && e.reused {
+		return e.failSend(err)
+	}
+	emit(e.call, RequestFailed{translate(err)})
+	e.endSend(err)
+	return nil
+}
+
+// awaitContinue holds the body back until the server asks for it, refuses it
+// with a final response, or says nothing for a while (RFC 9110 section 10.1.1).
+func (e *Exchange) awaitContinue(req *http.Request) (*http.Response, error) {
+	c := e.call
+	if err := e.codec.Flush(); err != nil {
+		return nil, e.failSendUnlessAnswered(err)
+	}
+	if c.tracer != nil {
+		c.tracer.wait100Continue()
+	}
+	for {
+		came, err := e.codec.AwaitHead(e.cfg.expectTimeout)
+		if err != nil {
+			emit(c, ResponseFailed{translate(err)})
+			failure := e.fail(err, nil)
+			e.endSend(err)
+			e.endRecv(err)
+			return nil, failure
+		}
+		if !came {
+			return nil, nil
+		}
+		resp, err := e.readHead(req)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case resp.StatusCode == http.StatusContinue:
+			return nil, nil
+		case interim(resp.StatusCode):
+			continue
+		}
+		e.endSend(errNotSent)
+		return resp, nil
+	}
+}
+
+// errNotSent is the fate of a body that the server did not want. The connection
+// cannot be used again: the server may still wait for the body.
+var errNotSent = errors.New("the server answered instead of asking for the request body")
+
+func interim(code int) bool {
+	return code >= 100 && code < 200 && code != http.StatusSwitchingProtocols
+}
+
+// receiveHead reads up to the final response head.
+func (e *Exchange) receiveHead(req *http.Request, resp *http.Response) (*http.Response, error) {
+	c := e.call
+	c.phase = PhaseReceive
+	for resp == nil || interim(resp.StatusCode) {
+		var err error
+		if resp, err = e.readHead(req); err != nil {
+			return nil, err
+		}
+	}
+	e.settleUpload(resp)
+	if e.received.IsZero() {
+		e.markReceived()
+	}
+	emit(c, ResponseHeadersEnd{resp})
+	return resp, nil
+}
+
+// markReceived notes, and reports, that a first head has arrived. A request
+// body that has just been sent is reported before it.
+func (e *Exchange) markReceived() {
+	e.received = time.Now()
+	emit(e.call, ResponseHeadersStart{})
+}
+
+// readHead reads one head, and reports interim ones.
+func (e *Exchange) readHead(req *http.Request) (*http.Response, error) {
+	resp := new(http.Response)
+	if err := e.codec.ReadHead(req, resp); err != nil {
+		return nil, e.failReceive(err)
+	}
+	if interim(resp.StatusCode) {
+		if e.received.IsZero() {
+			e.markReceived()
+		}
+		emit(e.call, InformationalResponse{resp.StatusCode, resp.Header})
+		if t := e.call.tracer; t != nil {
+			if err := t.got1xx(resp.StatusCode, resp.Header); err != nil {
+				return nil, e.failReceive(err)
+			}
+		}
+	}
+	return resp, nil
+}
+
+// failReceive ends the exchange because no response head could be read. If
+// sending failed before, that is the error, and this one only follows from it.
+func (e *Exchange) failReceive(err error) error {
+	c := e.call
+	failure := e.fail(err, nil)
+	if u := e.upload; u != nil && !e.sendEnded() {
+		before := waitFor(u.done, 0)
+		e.conn.Abort()
+		if !e.stopUpload() {
+			emit(c, RequestFailed{errUploadStopped})
+		} else {
+			var fault *httpsem.BodyError
+			if u.err != nil && (before || errors.As(u.err, &fault)) {
+				failure.err, failure.also = u.err, err
+			}
+			e.reportUpload()
+		}
+	} else {
+		e.conn.Abort()
+		if send := e.sendResult(); send != errDone {
+			failure.err, failure.also = send, err
+		}
+	}
+	emit(c, ResponseFailed{translate(err)})
+	e.endRecv(err)
+	e.giveUp()
+	return failure
+}
+
+// settleUpload decides, now that the response has begun, what becomes of a
+// request body that is still being sent. A server that answers with an error,
+// a redirect or the wish to close has no use for it. After a success it goes on
+// beside the response.
+func (e *Exchange) settleUpload(resp *http.Response) {
+	u := e.upload
+	if u == nil || e.sendEnded() {
+		return
+	}
+	if !waitFor(u.done, uploadTail) {
+		if resp.StatusCode < 300 && u.letRun() {
+			return
+		}
+		if !e.stopUpload() {
+			emit(e.call, RequestFailed{errUploadStopped})
+			e.endSend(errUploadStopped)
+			return
+		}
+		if u.err != nil {
+			u.err = errUploadStopped
+		}
+	}
+	e.reportUpload()
+}
+
+// open hands the response out, with a body that ends the exchange.
+func (e *Exchange) open(resp *http.Response) {
+	e.response = resp
+	resp.Request = e.request
+	resp.TLS = e.conn.TLS()
+	resp.Body = &e.body
+	switch length := e.codec.BodyLength(); {
+	case resp.StatusCode == http.StatusSwitchingProtocols:
+		e.upgrade(resp)
+	case length == 0:
+		emit(e.call, ResponseBodyStart{})
+		emit(e.call, ResponseBodyEnd{0})
+		e.body.complete()
+		e.endRecv(nil)
+	default:
+		e.hasBody = true
+	}
+}

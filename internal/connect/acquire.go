@@ -1,0 +1,168 @@
+package connect
+
+import (
+	"context"
+)
+
+// AcquireParams says what connection is wanted, and how to open one.
+type AcquireParams struct {
+	Address  Address
+	Planner  *Planner     // where this call could still go; nil: everywhere
+	Memory   *RouteMemory // for a new planner
+	Timeouts Timeouts
+	Trace    *Trace // nil: nobody listens
+	Fresh    bool   // open a new connection: a pooled one has just failed
+}
+
+// Lease is a connection that is held, until it is given to [Pool.Release].
+type Lease struct {
+	Conn    *Conn
+	Reused  bool     // it was open before
+	Planner *Planner // to go on with if the exchange fails; nil when there is nothing to remember
+}
+
+// waiter is a call that waits for a connection.
+type waiter struct {
+	params AcquireParams
+	ctx    context.Context
+
+	// Guarded by pool.mu.
+	queued elem[waiter]
+	job    *job // the attempt that was begun for it; nil while the host's limit holds it back
+
+	// Written under pool.mu before ready is closed, only read after.
+	ready chan struct{}
+	conn  *Conn
+	fresh bool // conn comes straight from a job
+	err   error
+}
+
+// serveLocked hands the caller's lease on c to w.
+func (w *waiter) serveLocked(c *Conn) {
+	w.queued.remove()
+	w.conn = c
+	close(w.ready)
+}
+
+func (w *waiter) failLocked(err error) {
+	w.queued.remove()
+	w.err = err
+	close(w.ready)
+}
+
+// Acquire leases a connection to an address: one that is available and alive,
+// else the first to become free or to be opened. It waits no longer than ctx;
+// then it returns the cause of ctx's end, while the dial that it began goes on
+// for others.
+func (p *Pool) Acquire(ctx context.Context, params AcquireParams) (Lease, error) {
+	for {
+		c, w, err := p.takeOrQueue(ctx, params)
+		if err != nil {
+			return Lease{}, err
+		}
+		if w != nil {
+			return p.wait(ctx, w)
+		}
+		if c.leases > 1 { // shared, hence alive as far as its other holders know
+			return Lease{Conn: c, Reused: true, Planner: params.Planner}, nil
+		}
+		if err := c.Check(); err != nil {
+			p.discard(c, err)
+			if params.Trace != nil && params.Trace.Discarded != nil {
+				params.Trace.Discarded(c, err)
+			}
+			continue
+		}
+		return Lease{Conn: c, Reused: true, Planner: params.Planner}, nil
+	}
+}
+
+// takeOrQueue is Acquire's decision: an available connection, or a place in the
+// queue with an attempt to open one.
+func (p *Pool) takeOrQueue(ctx context.Context, params AcquireParams) (*Conn, *waiter, error) {
+	var dead []*Conn
+	defer func() {
+		for _, d := range dead {
+			d.close(true)
+		}
+	}()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, nil, ErrPoolClosed
+	}
+	h := p.hostLocked(params.Address)
+	if !params.Fresh {
+		if c := p.takeLocked(h, &dead); c != nil {
+			p.counter.Reused++
+			return c, nil, nil
+		}
+	}
+	w := &waiter{params: params, ctx: ctx, ready: make(chan struct{})}
+	if params.Fresh && p.limits.MaxPerHost > 0 && h.live >= p.limits.MaxPerHost {
+		// The limit is full; make room for the new connection among the idle ones.
+		if c := h.available.last(); c != nil && c.leases == 0 {
+			p.unlinkLocked(c, "replaced after a failure")
+			dead = append(dead, c)
+		}
+	}
+	h = p.hostLocked(params.Address)
+	h.waiters.pushBack(&w.queued, w)
+	p.startJobsLocked(h)
+	return nil, w, nil
+}
+
+func (p *Pool) wait(ctx context.Context, w *waiter) (Lease, error) {
+	select {
+	case <-w.ready:
+	case <-ctx.Done():
+		p.mu.Lock()
+		select {
+		case <-w.ready: // served at the last moment
+			c := w.conn
+			j := w.job
+			p.mu.Unlock()
+			j.detach()
+			if c != nil {
+				p.Release(c, true, "")
+			}
+			return Lease{}, context.Cause(ctx)
+		default:
+		}
+		w.queued.remove()
+		j := w.job
+		if j != nil {
+			j.orphanLocked()
+		}
+		p.forgetLocked(p.hostLocked(w.params.Address))
+		p.mu.Unlock()
+		j.detach()
+		return Lease{}, context.Cause(ctx)
+	}
+	if w.err != nil {
+		return Lease{Planner: w.planner()}, w.err
+	}
+	if !w.fresh {
+		w.job.detach()
+		return Lease{Conn: w.conn, Reused: w.conn.served > 0}, nil
+	}
+	return Lease{Conn: w.conn, Planner: w.planner()}, nil
+}
+
+// planner returns the planner of w's own attempt, if that has ended.
+func (w *waiter) planner() *Planner {
+	if w.job == nil {
+		return w.params.Planner
+	}
+	return w.job.planner
+}
+
+// discard drops an idle connection that was found dead on reuse.
+func (p *Pool) discard(c *Conn, reason error) {
+	p.mu.Lock()
+	p.counter.Reused--
+	p.counter.Discarded++
+	p.unlinkLocked(c, reason.Error())
+	p.mu.Unlock()
+	c.close(false)
+}

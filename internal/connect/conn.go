@@ -1,0 +1,133 @@
+package connect
+
+import (
+	"crypto/tls"
+	"math/rand/v2"
+	"time"
+
+	"github.com/okhttp-go/okhttp/internal/http1"
+)
+
+// Conn is one open connection and its place in the pool.
+//
+// A connection is held through leases: it may carry as many exchanges at once
+// as its limit says (one on HTTP/1). Whoever holds the only lease of an HTTP/1
+// connection has its codec to itself.
+type Conn struct {
+	// Written once, before the connection is shared.
+	pool    *Pool
+	host    *host
+	link    Link
+	codec   *http1.Conn
+	id      uint64
+	created time.Time
+	expires time.Time // zero: no maximum age
+
+	// Owned by the lease holder of an HTTP/1 connection.
+	probe  *probe // made on the first reuse
+	served int    // exchanges that ended well
+
+	// Guarded by pool.mu.
+	leases    int // exchanges, and calls between two of their exchanges
+	limit     int // how many leases it takes
+	retired   string
+	idleSince time.Time
+	inAll     elem[Conn] // every open connection
+	available elem[Conn] // in host.available while leases < limit and not retired
+	idle      elem[Conn] // in pool.idle while leases == 0
+}
+
+// Codec returns the codec. Only a lease holder may use it.
+func (c *Conn) Codec() Codec { return c.codec }
+
+// HTTP1 returns the codec with its concrete type, for callers that cannot
+// afford an interface on their fast path.
+func (c *Conn) HTTP1() *http1.Conn { return c.codec }
+
+// Address is what the connection serves.
+func (c *Conn) Address() Address { return c.host.addr }
+
+// Route is the way the connection took.
+func (c *Conn) Route() Route { return c.link.Route }
+
+// Protocol is what is spoken on it, such as "http/1.1".
+func (c *Conn) Protocol() string { return c.link.Protocol }
+
+// TLS is the state after the handshake, or nil. It is shared: read only.
+func (c *Conn) TLS() *tls.ConnectionState { return c.link.TLS }
+
+// ID numbers the connections of a pool in the order in which they were opened,
+// from 1.
+func (c *Conn) ID() uint64 { return c.id }
+
+// Link gives the open connection itself.
+func (c *Conn) Link() Link { return c.link }
+
+// Served counts the exchanges that ended well. For the lease holder.
+func (c *Conn) Served() int { return c.served }
+
+// MarkServed counts one exchange that ended well. For the lease holder.
+func (c *Conn) MarkServed() { c.served++ }
+
+// IdleSince is when the connection became idle before its present lease; zero
+// for one that has not been idle. For the lease holder.
+func (c *Conn) IdleSince() time.Time { return c.idleSince }
+
+// Check looks, without blocking, whether the peer has closed the connection or
+// sent bytes that nobody asked for. For the lease holder, between exchanges.
+func (c *Conn) Check() error {
+	if c.probe == nil {
+		c.probe = newProbe(c.link)
+	}
+	return c.probe.check()
+}
+
+// Release gives a lease back; see [Pool.Release].
+func (c *Conn) Release(reusable bool, reason string) { c.pool.Release(c, reusable, reason) }
+
+// Detach takes the connection out of the pool without closing it: it belongs to
+// the lease holder from now on, as after an upgrade to another protocol.
+func (c *Conn) Detach(reason string) {
+	c.pool.mu.Lock()
+	c.pool.unlinkLocked(c, reason)
+	c.pool.mu.Unlock()
+}
+
+// Abort closes the socket at once, whoever uses it. It never blocks.
+func (c *Conn) Abort() { c.link.Raw.Close() }
+
+// close ends the connection in the way the protocol has it: over TLS with
+// close_notify. The peer has nothing to say any more, so it does not block.
+func (c *Conn) close(graceful bool) {
+	if !graceful {
+		c.link.Raw.Close()
+		return
+	}
+	if c.link.Conn != c.link.Raw {
+		c.link.Conn.SetWriteDeadline(time.Now().Add(100 * time.Millisecond))
+	}
+	c.link.Conn.Close()
+}
+
+// expiry spreads the ends of connections of one age over a tenth of that age,
+// so that a burst that was opened together is not reopened together.
+func expiry(now time.Time, age time.Duration) time.Time {
+	if age <= 0 {
+		return time.Time{}
+	}
+	jitter := time.Duration(0)
+	if tenth := int64(age) / 10; tenth > 0 {
+		jitter = time.Duration(rand.Int64N(tenth))
+	}
+	return now.Add(age - jitter)
+}
+
+// Snapshot is what can be seen of a connection from outside at one moment.
+type Snapshot struct {
+	ID        uint64
+	Route     Route
+	Protocol  string
+	Created   time.Time
+	IdleSince time.Time // zero while it is in use
+	Leases    int       // exchanges and calls that hold it
+}

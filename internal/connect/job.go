@@ -1,0 +1,214 @@
+package connect
+
+import (
+	"context"
+	"crypto/tls"
+	"net/netip"
+	"reflect"
+	"sync"
+	"time"
+)
+
+// orphanTime is how long an attempt may go on that nobody waits for.
+const orphanTime = 10 * time.Second
+
+// job is one attempt to open a connection to a host. It belongs to the pool:
+// the call for which it was begun may leave, and the connection then serves
+// another.
+type job struct {
+	pool    *Pool
+	host    *host
+	owner   *waiter
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	planner *Planner
+	gate    traceGate
+
+	// Guarded by pool.mu.
+	orphaned *time.Timer
+}
+
+// startJobsLocked begins an attempt for each waiter without one, in their order,
+// as far as the host's limit allows.
+func (p *Pool) startJobsLocked(h *host) {
+	if p.closed {
+		return
+	}
+	for e := h.waiters.front; e != nil; e = e.next {
+		if p.limits.MaxPerHost > 0 && h.live >= p.limits.MaxPerHost {
+			return
+		}
+		if w := e.owner; w.job == nil {
+			p.startJobLocked(h, w)
+		}
+	}
+}
+
+func (p *Pool) startJobLocked(h *host, w *waiter) {
+	ctx, cancel := context.WithCancelCause(quietContext{context.WithoutCancel(w.ctx)})
+	j := &job{pool: p, host: h, owner: w, ctx: ctx, cancel: cancel, planner: w.params.Planner}
+	if j.planner == nil {
+		j.planner = NewPlanner(h.addr, w.params.Memory)
+	}
+	w.job = j
+	h.live++
+	p.jobs[j] = struct{}{}
+	p.running.Add(1)
+	go j.run()
+}
+
+func (j *job) run() {
+	p := j.pool
+	defer p.running.Done()
+	defer j.cancel(nil)
+	link, err := j.planner.Connect(j.ctx, j.owner.params.Timeouts, j.gate.wrap(j.owner.params.Trace))
+
+	p.mu.Lock()
+	delete(p.jobs, j)
+	if j.orphaned != nil {
+		j.orphaned.Stop()
+	}
+	own := j.owner.queued.in != nil // still waiting
+	if err != nil {
+		p.counter.Failed++
+		j.host.live--
+		if own {
+			j.owner.failLocked(err)
+		}
+		p.startJobsLocked(j.host)
+		p.forgetLocked(j.host)
+		p.mu.Unlock()
+		return
+	}
+	if p.closed {
+		j.host.live--
+		p.mu.Unlock()
+		link.Raw.Close()
+		return
+	}
+	c := p.adoptLocked(j.host, link)
+	keep := true
+	if own {
+		j.owner.fresh = true
+		j.owner.serveLocked(c)
+	} else if keep = p.offerLocked(c); !keep {
+		p.unlinkLocked(c, "no idle connections are kept")
+	}
+	p.mu.Unlock()
+	if !keep {
+		c.close(true)
+	}
+}
+
+// orphanLocked notes that the call for which j was begun has left. Others may
+// still want the connection, so j goes on, but not for ever.
+func (j *job) orphanLocked() {
+	if _, running := j.pool.jobs[j]; running && j.orphaned == nil {
+		j.orphaned = time.AfterFunc(orphanTime, func() { j.cancel(context.Canceled) })
+	}
+}
+
+// detach ends j's reports to the call for which it was begun. It waits for one
+// that is being delivered, so that nothing is reported after it returns.
+func (j *job) detach() {
+	if j != nil {
+		j.gate.shut()
+	}
+}
+
+// traceGate stands between an attempt and the trace of a call that may leave.
+type traceGate struct {
+	mu     sync.Mutex
+	closed bool
+	inside int
+	empty  chan struct{} // closed when the last report has left, after shut
+}
+
+// pass runs report unless the gate is shut. The gate's lock is not held meanwhile.
+func (g *traceGate) pass(report func()) {
+	g.mu.Lock()
+	if g.closed {
+		g.mu.Unlock()
+		return
+	}
+	g.inside++
+	g.mu.Unlock()
+	defer func() {
+		g.mu.Lock()
+		if g.inside--; g.inside == 0 && g.empty != nil {
+			close(g.empty)
+			g.empty = nil
+		}
+		g.mu.Unlock()
+	}()
+	report()
+}
+
+func (g *traceGate) shut() {
+	g.mu.Lock()
+	g.closed = true
+	var wait chan struct{}
+	if g.inside > 0 {
+		if g.empty == nil {
+			g.empty = make(chan struct{})
+		}
+		wait = g.empty
+	}
+	g.mu.Unlock()
+	if wait != nil {
+		<-wait
+	}
+}
+
+// wrap returns t behind the gate.
+func (g *traceGate) wrap(t *Trace) *Trace {
+	if t == nil {
+		return nil
+	}
+	return &Trace{
+		ProxySelectStart: func() { g.pass(func() { call0(t.ProxySelectStart) }) },
+		ProxySelectEnd:   func() { g.pass(func() { call0(t.ProxySelectEnd) }) },
+		DNSStart:         func(h string) { g.pass(func() { call1(t.DNSStart, h) }) },
+		DNSEnd: func(h string, addrs []netip.Addr) {
+			g.pass(func() { call2(t.DNSEnd, h, addrs) })
+		},
+		ConnectStart:       func(r Route) { g.pass(func() { call1(t.ConnectStart, r) }) },
+		SecureConnectStart: func(r Route) { g.pass(func() { call1(t.SecureConnectStart, r) }) },
+		SecureConnectEnd: func(r Route, s *tls.ConnectionState) {
+			g.pass(func() { call2(t.SecureConnectEnd, r, s) })
+		},
+		ConnectEnd:    func(r Route, proto string) { g.pass(func() { call2(t.ConnectEnd, r, proto) }) },
+		ConnectFailed: func(r Route, err error) { g.pass(func() { call2(t.ConnectFailed, r, err) }) },
+	}
+}
+
+func call0(f func()) {
+	if f != nil {
+		f()
+	}
+}
+
+func call1[A any](f func(A), a A) {
+	if f != nil {
+		f(a)
+	}
+}
+
+func call2[A, B any](f func(A, B), a A, b B) {
+	if f != nil {
+		f(a, b)
+	}
+}
+
+// quietContext keeps a call's context values from net.Dialer's own trace hooks:
+// net/http/httptrace plants them under a key of the package internal/nettrace.
+// The attempt reports the same steps through its Trace, for every dialer and
+// only while the call waits; both together would report them twice.
+type quietContext struct{ context.Context }
+
+func (c quietContext) Value(key any) any {
+	if t := reflect.TypeOf(key); t != nil && t.PkgPath() == "internal/nettrace" {
+		return nil
+	}
+	return c.Context.Value(key)
+}

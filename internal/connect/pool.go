@@ -1,0 +1,329 @@
+package connect
+
+import (
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/okhttp-go/okhttp/internal/http1"
+)
+
+// Limits are the pool's bounds. See the comments for what zero means.
+type Limits struct {
+	MaxIdle    int           // idle connections in all; 0 keeps none
+	KeepAlive  time.Duration // how long one may be idle; 0 means for ever
+	MaxPerHost int           // open and opening connections per address; 0 means no limit
+	MaxAge     time.Duration // how old one may get, with up to a tenth of jitter off; 0 means any age
+}
+
+// ErrPoolClosed is what a waiter gets when the pool is closed.
+var ErrPoolClosed = errors.New("connection pool is closed")
+
+// Pool keeps connections and opens new ones.
+//
+// It is one decision under one lock: each method takes the lock, decides, and
+// acts (closes, dials, wakes) after letting it go. No I/O and no callback runs
+// under it. Choosing a connection and reserving it are one step.
+//
+// Opening belongs to the pool: a call that needs a connection waits in its
+// host's queue and is served by whatever comes first, the connection that was
+// begun for it, one begun for another call, or one that became free. A dial
+// that nobody waits for any more still ends in the pool.
+type Pool struct {
+	limits Limits
+
+	mu      sync.Mutex
+	hosts   map[Address]*host
+	all     list[Conn] // every open connection, oldest first
+	idle    list[Conn] // without leases; the longest idle is last
+	jobs    map[*job]struct{}
+	timer   *time.Timer // runs sweep; nil until a connection is idle
+	armed   bool
+	closed  bool
+	nextID  uint64
+	counter Counters
+
+	running sync.WaitGroup // jobs
+}
+
+// host is what the pool knows of one address.
+type host struct {
+	addr      Address
+	available list[Conn]   // can take another lease; the last one to become so is first
+	waiters   list[waiter] // first come, first served
+	live      int          // open connections and running jobs
+}
+
+// Counters count since the pool was made.
+type Counters struct {
+	Opened    uint64 // connections that were opened
+	Failed    uint64 // attempts to open one that came to nothing
+	Reused    uint64 // leases of a connection that had been leased before
+	Discarded uint64 // idle connections that turned out dead on reuse
+	Evicted   uint64 // idle connections closed for a limit: number, keep-alive or age
+}
+
+// Stats is a snapshot of the pool.
+type Stats struct {
+	Open    int // connections
+	Idle    int // of those, without a lease
+	Dialing int // attempts in progress
+	Waiting int // calls that wait for a connection
+	Counters
+}
+
+// NewPool makes a pool. It has no goroutine of its own.
+func NewPool(l Limits) *Pool {
+	return &Pool{limits: l, hosts: map[Address]*host{}, jobs: map[*job]struct{}{}}
+}
+
+// Limits returns the pool's bounds.
+func (p *Pool) Limits() Limits { return p.limits }
+
+func (p *Pool) hostLocked(a Address) *host {
+	h := p.hosts[a]
+	if h == nil {
+		h = &host{addr: a}
+		p.hosts[a] = h
+	}
+	return h
+}
+
+// forgetLocked drops a host of which nothing is left.
+func (p *Pool) forgetLocked(h *host) {
+	if h.live == 0 && h.waiters.len == 0 {
+		delete(p.hosts, h.addr)
+	}
+}
+
+// takeLocked leases an available connection of h, the one used last. Those
+// that are too old are unlinked into dead.
+func (p *Pool) takeLocked(h *host, dead *[]*Conn) *Conn {
+	for {
+		c := h.available.first()
+		if c == nil {
+			return nil
+		}
+		if c.leases == 0 && p.pastLocked(c, time.Now()) {
+			p.counter.Evicted++
+			p.unlinkLocked(c, "maximum age")
+			*dead = append(*dead, c)
+			continue
+		}
+		c.idle.remove()
+		c.leases++
+		if c.leases >= c.limit {
+			c.available.remove()
+		}
+		return c
+	}
+}
+
+func (p *Pool) pastLocked(c *Conn, now time.Time) bool {
+	if !c.expires.IsZero() && !now.Before(c.expires) {
+		return true
+	}
+	return p.limits.KeepAlive > 0 && c.idle.in != nil && now.Sub(c.idleSince) >= p.limits.KeepAlive
+}
+
+// unlinkLocked takes c out of the pool; the caller closes it after unlocking.
+// The place that it held in its host's limit goes to the next waiter.
+func (p *Pool) unlinkLocked(c *Conn, reason string) {
+	if c.retired == "" {
+		c.retired = reason
+	}
+	if c.inAll.in == nil {
+		return
+	}
+	c.available.remove()
+	c.idle.remove()
+	c.inAll.remove()
+	c.host.live--
+	p.startJobsLocked(c.host)
+	p.forgetLocked(c.host)
+}
+
+// adoptLocked makes a connection of a link and leases it once.
+func (p *Pool) adoptLocked(h *host, l Link) *Conn {
+	p.nextID++
+	p.counter.Opened++
+	now := time.Now()
+	c := &Conn{pool: p, host: h, link: l, codec: http1.NewConn(l.Conn, l.Raw), id: p.nextID,
+		created: now, expires: expiry(now, p.limits.MaxAge), limit: 1, leases: 1}
+	p.all.pushBack(&c.inAll, c)
+	return c
+}
+
+// offerLocked gives the lease that the caller has on c to the first waiter, or
+// leaves c idle. It reports false if c must be closed instead.
+func (p *Pool) offerLocked(c *Conn) bool {
+	if w := c.host.waiters.first(); w != nil {
+		w.serveLocked(c)
+		return true
+	}
+	c.leases--
+	if c.available.in == nil {
+		c.host.available.pushFront(&c.available, c)
+	}
+	if c.leases > 0 {
+		return true
+	}
+	if p.limits.MaxIdle == 0 {
+		return false
+	}
+	c.idleSince = time.Now()
+	p.idle.pushFront(&c.idle, c)
+	p.armLocked(p.limits.KeepAlive)
+	return true
+}
+
+// Release gives a lease back. A connection that is not reusable, or has been
+// retired meanwhile, is closed; reason says why.
+func (p *Pool) Release(c *Conn, reusable bool, reason string) {
+	var dead []*Conn
+	p.mu.Lock()
+	if c.inAll.in == nil { // closed while it was in use
+		p.mu.Unlock()
+		c.close(false)
+		return
+	}
+	switch {
+	case !reusable:
+	case c.retired != "":
+		reusable, reason = false, c.retired
+	case p.closed:
+		reusable, reason = false, "client closed"
+	case !c.expires.IsZero() && !time.Now().Before(c.expires):
+		reusable, reason = false, "maximum age"
+		p.counter.Evicted++
+	default:
+		if reusable = p.offerLocked(c); !reusable {
+			reason = "no idle connections are kept"
+		}
+	}
+	if !reusable {
+		p.unlinkLocked(c, reason)
+		dead = append(dead, c)
+	}
+	for p.idle.len > p.limits.MaxIdle {
+		old := p.idle.last()
+		p.counter.Evicted++
+		p.unlinkLocked(old, "too many idle connections")
+		dead = append(dead, old)
+	}
+	p.mu.Unlock()
+	for _, d := range dead {
+		d.close(d != c || reusable)
+	}
+}
+
+// armLocked sees to it that sweep runs within d.
+func (p *Pool) armLocked(d time.Duration) {
+	if p.armed || p.closed || d <= 0 {
+		return
+	}
+	p.armed = true
+	if p.timer == nil {
+		p.timer = time.AfterFunc(d, p.sweep)
+	} else {
+		p.timer.Reset(d)
+	}
+}
+
+// sweep closes the connections that have been idle for too long, and comes back
+// when the next one will be. It runs on the timer, so the pool needs no goroutine.
+func (p *Pool) sweep() {
+	var dead []*Conn
+	p.mu.Lock()
+	p.armed = false
+	now := time.Now()
+	for c := p.idle.last(); c != nil; c = p.idle.last() {
+		if left := p.limits.KeepAlive - now.Sub(c.idleSince); left > 0 {
+			p.armLocked(left)
+			break
+		}
+		p.counter.Evicted++
+		p.unlinkLocked(c, "keep-alive ended")
+		dead = append(dead, c)
+	}
+	p.mu.Unlock()
+	for _, c := range dead {
+		c.close(true)
+	}
+}
+
+// CloseIdle closes the connections without a lease.
+func (p *Pool) CloseIdle() {
+	var dead []*Conn
+	p.mu.Lock()
+	for c := p.idle.last(); c != nil; c = p.idle.last() {
+		p.unlinkLocked(c, "idle connections closed")
+		dead = append(dead, c)
+	}
+	p.mu.Unlock()
+	for _, c := range dead {
+		c.close(true)
+	}
+}
+
+// Close ends every connection, attempt and wait, and returns when the attempts'
+// goroutines have ended. Exchanges in progress fail. It may be called twice.
+func (p *Pool) Close() {
+	var dead, busy []*Conn
+	p.mu.Lock()
+	p.closed = true
+	if p.timer != nil {
+		p.timer.Stop()
+	}
+	for j := range p.jobs {
+		j.cancel(ErrPoolClosed)
+	}
+	for _, h := range p.hosts {
+		for w := h.waiters.first(); w != nil; w = h.waiters.first() {
+			w.failLocked(ErrPoolClosed)
+		}
+	}
+	for c := p.all.first(); c != nil; c = p.all.first() {
+		if c.leases == 0 {
+			dead = append(dead, c)
+		} else {
+			busy = append(busy, c)
+		}
+		p.unlinkLocked(c, "client closed")
+	}
+	p.mu.Unlock()
+	for _, c := range busy {
+		c.Abort()
+	}
+	for _, c := range dead {
+		c.close(true)
+	}
+	p.running.Wait()
+}
+
+// Stats counts.
+func (p *Pool) Stats() Stats {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := Stats{Open: p.all.len, Idle: p.idle.len, Dialing: len(p.jobs), Counters: p.counter}
+	for _, h := range p.hosts {
+		s.Waiting += h.waiters.len
+	}
+	return s
+}
+
+// Snapshots describes every open connection, oldest first.
+func (p *Pool) Snapshots() []Snapshot {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	out := make([]Snapshot, 0, p.all.len)
+	for e := p.all.front; e != nil; e = e.next {
+		c := e.owner
+		s := Snapshot{ID: c.id, Route: c.link.Route, Protocol: c.link.Protocol, Created: c.created, Leases: c.leases}
+		if c.leases == 0 {
+			s.IdleSince = c.idleSince
+		}
+		out = append(out, s)
+	}
+	return out
+}

@@ -1,0 +1,87 @@
+package okhttp
+
+import (
+	"net/url"
+	"strings"
+
+	"golang.org/x/net/idna"
+
+	"github.com/okhttp-go/okhttp/internal/connect"
+)
+
+// hostAndPort is what a network interceptor must keep.
+type hostAndPort struct{ host, port string }
+
+func origin(u *url.URL) hostAndPort {
+	host, port := u.Hostname(), u.Port()
+	if port == "" {
+		port = defaultPort(u.Scheme)
+	}
+	return hostAndPort{strings.ToLower(host), port}
+}
+
+func defaultPort(scheme string) string {
+	if scheme == "https" {
+		return "443"
+	}
+	return "80"
+}
+
+// addressOf names the connections that can serve a URL.
+func addressOf(u *url.URL, how *connect.Config) (connect.Address, error) {
+	a := connect.Address{Scheme: u.Scheme, Config: how}
+	if a.Scheme != "http" && a.Scheme != "https" {
+		a.Scheme = strings.ToLower(a.Scheme)
+		if a.Scheme != "http" && a.Scheme != "https" {
+			return a, &RequestError{reason: "unsupported protocol scheme " + quoteScheme(u.Scheme)}
+		}
+	}
+	host, err := asciiHost(u.Hostname())
+	if err != nil {
+		return a, err
+	}
+	a.Host, a.Port = host, u.Port()
+	if a.Port == "" {
+		a.Port = defaultPort(a.Scheme)
+	}
+	return a, nil
+}
+
+func quoteScheme(s string) string {
+	if len(s) > 32 {
+		s = s[:32] + "…"
+	}
+	return `"` + s + `"`
+}
+
+// hostProfile is UTS 46 as browsers apply it. Underscores and "--" in the third
+// and fourth place occur in real hosts, so they are let through.
+var hostProfile = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.CheckHyphens(false),
+	idna.CheckJoiners(true), idna.BidiRule(), idna.StrictDomainName(false), idna.VerifyDNSLength(false))
+
+// asciiHost gives a host the form in which it is resolved and compared: lower
+// case, international names in Punycode.
+func asciiHost(host string) (string, error) {
+	if host == "" {
+		return "", &RequestError{reason: "request URL has no host"}
+	}
+	plain := true
+	for i := 0; i < len(host); i++ {
+		switch c := host[i]; {
+		case c >= 0x80:
+			ascii, err := hostProfile.ToASCII(host)
+			if err != nil || ascii == "" {
+				return "", &RequestError{reason: "request URL has an invalid international host name"}
+			}
+			return ascii, nil
+		case c <= ' ' || c == 0x7f:
+			return "", &RequestError{reason: "request URL has an invalid host"}
+		case 'A' <= c && c <= 'Z':
+			plain = false
+		}
+	}
+	if plain {
+		return host, nil
+	}
+	return strings.ToLower(host), nil
+}

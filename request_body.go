@@ -1,0 +1,128 @@
+package okhttp
+
+import (
+	"io"
+	"net/http"
+	"sync"
+)
+
+// requestBody is the body of one hop's request over all attempts to send it. It
+// knows whether the body can be sent again, and closes it whatever happens.
+//
+// One goroutine at a time uses it, except that close may come at any time to
+// unblock a Read.
+type requestBody struct {
+	req *http.Request
+
+	mu      sync.Mutex
+	current io.ReadCloser // nil: there is no body, or it is closed
+	read    bool          // a Read of current was begun
+	closed  bool
+}
+
+func (b *requestBody) init(req *http.Request) {
+	b.req, b.current, b.read, b.closed = req, nil, false, false
+	if req != nil && req.Body != nil {
+		b.current = req.Body
+	}
+}
+
+// empty reports whether there is no body to send.
+func (b *requestBody) empty() bool {
+	return b.req.Body == nil || b.req.Body == http.NoBody
+}
+
+// length is the number of bytes to send, -1 where it is unknown.
+func (b *requestBody) length() int64 { return bodyLength(b.req) }
+
+// bodyLength reads a request's length as net/http means it: 0 with a body is
+// an unknown length.
+func bodyLength(req *http.Request) int64 {
+	switch {
+	case req.Body == nil || req.Body == http.NoBody:
+		return 0
+	case req.ContentLength > 0 && !chunkedWanted(req):
+		return req.ContentLength
+	default:
+		return -1
+	}
+}
+
+func chunkedWanted(req *http.Request) bool {
+	return len(req.TransferEncoding) > 0 && req.TransferEncoding[0] == "chunked"
+}
+
+// replayable reports whether the body can be sent again after it was read.
+func (b *requestBody) replayable() bool { return b.empty() || b.req.GetBody != nil }
+
+// wasRead reports whether a byte of the current body may be gone.
+func (b *requestBody) wasRead() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.read
+}
+
+// rewind makes the body whole again for another attempt.
+func (b *requestBody) rewind() error {
+	if b.empty() {
+		return nil
+	}
+	b.mu.Lock()
+	whole := !b.read && !b.closed
+	b.mu.Unlock()
+	if whole {
+		return nil
+	}
+	again, err := b.req.GetBody()
+	if err != nil {
+		return err
+	}
+	b.close()
+	b.mu.Lock()
+	b.current, b.read, b.closed = again, false, false
+	b.mu.Unlock()
+	return nil
+}
+
+// adopt makes req the hop's request. A body that it shares with the request
+// before stays as it is, unless it has to be had again.
+func (b *requestBody) adopt(req *http.Request) error {
+	if b.req == nil || b.req.Body != req.Body {
+		b.close()
+		b.init(req)
+		return nil
+	}
+	b.req = req
+	if b.empty() {
+		return nil
+	}
+	b.mu.Lock()
+	whole := !b.read && !b.closed
+	b.mu.Unlock()
+	if whole {
+		return nil
+	}
+	if req.GetBody == nil {
+		return &RequestError{reason: "the request's body was read already, and it has no GetBody"}
+	}
+	return b.rewind()
+}
+
+// reader returns the body to send now.
+func (b *requestBody) reader() io.Reader {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.read = true
+	return b.current
+}
+
+func (b *requestBody) close() {
+	b.mu.Lock()
+	current := b.current
+	done := b.closed
+	b.closed = true
+	b.mu.Unlock()
+	if current != nil && !done {
+		current.Close()
+	}
+}
