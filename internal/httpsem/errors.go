@@ -5,6 +5,7 @@ package httpsem
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -45,6 +46,15 @@ type BodyError struct {
 func (e *BodyError) Error() string { return "request body: " + e.Err.Error() }
 func (e *BodyError) Unwrap() error { return e.Err }
 
+// SinkError says that the writer to which a response body was being copied has
+// failed. The body itself is sound, and can be read on.
+type SinkError struct {
+	Err error
+}
+
+func (e *SinkError) Error() string { return e.Err.Error() }
+func (e *SinkError) Unwrap() error { return e.Err }
+
 // TimeoutOp names which of the client's timeouts ran out.
 type TimeoutOp string
 
@@ -78,3 +88,7 @@ func (e *TimeoutError) Temporary() bool { return true }
 func (e *TimeoutError) Is(target error) bool {
 	return target == os.ErrDeadlineExceeded || target == context.DeadlineExceeded
 }
+
+// ErrWriteAborted is what a codec's write fails with after AbortWrite: the rest
+// of the request is not wanted any more.
+var ErrWriteAborted = errors.New("sending the request was given up")

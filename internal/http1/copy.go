@@ -1,0 +1,138 @@
+package http1
+
+import (
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+)
+
+const (
+	// spliceFrom is the length from which it pays to let the kernel move a body.
+	spliceFrom = 64 << 10
+
+	// sliceSize is how much the kernel moves per call. Deadlines are renewed
+	// between calls, so this much must get through within a timeout, or else some
+	// of it, see splice.
+	sliceSize = 1 << 20
+)
+
+// WriteBodyTo copies the rest of the response body to w. The error is w's, or
+// one of ReadBody's; a complete body is no error.
+func (c *Conn) WriteBodyTo(w io.Writer) (written int64, err error) {
+	if len(c.in.buffered()) > 0 && c.response.state == fixedLength {
+		written, err = c.writeBuffered(w)
+		if err != nil {
+			return written, err
+		}
+	}
+	if rf, ok := kernelCopier(w); ok && c.tcp != nil && c.response.err == nil &&
+		c.response.state == fixedLength && c.response.left >= spliceFrom && c.in.err == nil {
+		n, err := c.splice(rf)
+		return written + n, err
+	}
+	if c.BodyLength() == 0 && c.response.err == nil {
+		return written, nil
+	}
+	n, err := c.copyBody(w)
+	return written + n, err
+}
+
+// writeBuffered writes what was read ahead of a body of known length straight
+// from the buffer.
+func (c *Conn) writeBuffered(w io.Writer) (int64, error) {
+	r := &c.response
+	b := c.in.buffered()
+	b = b[:min(int64(len(b)), r.left)]
+	n, err := writeAll(w, b)
+	c.in.r += n
+	r.left -= int64(n)
+	if r.left == 0 {
+		r.state = complete
+	}
+	return int64(n), err
+}
+
+// copyBody copies through memory. It never asks w for a ReadFrom of its own:
+// that one's buffer is smaller, io.Discard's 8 KiB.
+func (c *Conn) copyBody(w io.Writer) (written int64, err error) {
+	buf := copies.Get().(*[copySize]byte)
+	defer copies.Put(buf)
+	for {
+		n, err := c.ReadBody(buf[:])
+		if n > 0 {
+			m, err := writeAll(w, buf[:n])
+			written += int64(m)
+			if err != nil {
+				return written, err
+			}
+		}
+		if err == io.EOF {
+			return written, nil
+		}
+		if err != nil {
+			return written, err
+		}
+	}
+}
+
+func writeAll(w io.Writer, p []byte) (int, error) {
+	n, err := w.Write(p)
+	n = min(max(n, 0), len(p))
+	if err == nil && n < len(p) {
+		err = io.ErrShortWrite
+	}
+	return n, err
+}
+
+// kernelCopier returns w's ReadFrom if that can move bytes from a socket
+// without bringing them into memory. Others are left out: their ReadFrom may
+// lose what it has read when it meets a timeout.
+func kernelCopier(w io.Writer) (io.ReaderFrom, bool) {
+	switch w := w.(type) {
+	case *net.TCPConn:
+		return w, true
+	case *os.File:
+		return w, true
+	case http.ResponseWriter:
+		rf, ok := w.(io.ReaderFrom)
+		return rf, ok
+	}
+	return nil, false
+}
+
+// splice has the kernel move the rest of a body of known length. One call moves
+// many reads' worth under one deadline, so a timeout after some progress is not
+// the end: it means that the peer is slow, not that it is silent.
+func (c *Conn) splice(w io.ReaderFrom) (written int64, err error) {
+	r := &c.response
+	for r.left > 0 {
+		if err := c.beforeRead(); err != nil {
+			return written, c.fail(err)
+		}
+		slice := io.LimitedReader{R: c.tcp, N: min(r.left, sliceSize)}
+		n, err := w.ReadFrom(&slice)
+		written += n
+		r.left -= n
+		switch {
+		case err != nil && n > 0 && c.isReadTimeout(err):
+			continue
+		case err != nil && c.isReadTimeout(err):
+			return written, c.fail(c.readError(err))
+		case err != nil:
+			// The socket's failure or w's: what came cannot be told from what was
+			// lost between the two.
+			return written, c.fail(err)
+		case n == 0 && slice.N > 0:
+			return written, c.fail(errTruncated())
+		}
+	}
+	r.state = complete
+	return written, nil
+}
+
+// isReadTimeout tells our timeout from one that w has for itself.
+func (c *Conn) isReadTimeout(err error) bool {
+	return c.readPassed() && errors.Is(err, os.ErrDeadlineExceeded)
+}

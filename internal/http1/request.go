@@ -1,0 +1,207 @@
+package http1
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/okhttp-go/okhttp/internal/httpsem"
+)
+
+// WriteHead encodes the request line and the headers into the write buffer.
+// contentLength is -1 for a body of unknown length, 0 for none. A trailer goes
+// out with a body of unknown length only: no other framing has a place for it.
+//
+// The order is net/http's, byte for byte: Host, User-Agent, Connection, framing,
+// and the rest sorted. Names that HeaderOrder lists stand after Host (unless it
+// lists that too), in its order and its case.
+func (c *Conn) WriteHead(req *http.Request, contentLength int64) error {
+	if err := httpsem.CheckRequest(req, contentLength); err != nil {
+		return err
+	}
+	out := c.output()
+	b := (*out)[:0]
+	method := req.Method
+	if method == "" {
+		method = http.MethodGet
+	}
+	b = append(append(b, method...), ' ')
+	b = httpsem.AppendTarget(b, req)
+	b = append(b, " HTTP/1.1\r\n"...)
+
+	h := head{b: b, req: req, contentLength: contentLength, method: method}
+	if len(c.options.HeaderOrder) == 0 {
+		h.appendPlain()
+	} else {
+		h.appendOrdered(c.options.HeaderOrder)
+	}
+	*out = append(h.b, "\r\n"...)
+
+	c.bodyDue = contentLength != 0
+	c.reqClose = req.Close || h.close
+	return nil
+}
+
+// head is a request head that is being encoded.
+type head struct {
+	b             []byte
+	req           *http.Request
+	method        string
+	contentLength int64
+	close         bool // the caller's own headers ask to close
+}
+
+func (h *head) field(name, value string) {
+	h.b = append(h.b, name...)
+	h.b = append(h.b, ": "...)
+	h.b = append(h.b, httpsem.TrimSpace(value)...)
+	h.b = append(h.b, "\r\n"...)
+}
+
+// keys returns the names of the caller's headers, sorted, but for those that the
+// codec writes itself. It notes what Connection says.
+func (h *head) keys(buf []string) []string {
+	for name, values := range h.req.Header {
+		if httpsem.IsFraming(name) {
+			continue
+		}
+		if httpsem.EqualFold(name, "Connection") && httpsem.HasToken(values, "close") {
+			h.close = true
+		}
+		buf = append(buf, name)
+	}
+	slices.Sort(buf)
+	return buf
+}
+
+func (h *head) appendPlain() {
+	var buf [32]string
+	keys := h.keys(buf[:0])
+	h.field("Host", httpsem.RequestHost(h.req))
+	for _, v := range h.req.Header["User-Agent"] {
+		h.field("User-Agent", v)
+	}
+	for _, name := range ownNames[1:] {
+		h.own(name, name)
+	}
+	for _, name := range keys {
+		if name == "User-Agent" {
+			continue
+		}
+		for _, v := range h.req.Header[name] {
+			h.field(name, v)
+		}
+	}
+}
+
+// own writes one of the codec's own fields, in the case of as, if the request
+// has it.
+func (h *head) own(name, as string) {
+	switch name {
+	case "Host":
+		h.field(as, httpsem.RequestHost(h.req))
+	case "Connection":
+		if h.req.Close && !h.close {
+			h.field(as, "close")
+		}
+	case "Content-Length":
+		if h.contentLength > 0 || h.contentLength == 0 && expectsLength(h.method) {
+			h.b = append(append(h.b, as...), ": "...)
+			h.b = strconv.AppendInt(h.b, h.contentLength, 10)
+			h.b = append(h.b, "\r\n"...)
+		}
+	case "Transfer-Encoding":
+		if h.contentLength < 0 {
+			h.field(as, "chunked")
+		}
+	case "Trailer":
+		if h.contentLength < 0 && len(h.req.Trailer) > 0 {
+			h.field(as, trailerNames(h.req.Trailer))
+		}
+	}
+}
+
+// expectsLength reports whether servers want to be told even that there is no
+// body.
+func expectsLength(method string) bool {
+	return method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch
+}
+
+func trailerNames(trailer http.Header) string {
+	names := make([]string, 0, len(trailer))
+	for name := range trailer {
+		names = append(names, http.CanonicalHeaderKey(name))
+	}
+	slices.Sort(names)
+	joined := names[0]
+	for _, name := range names[1:] {
+		joined += "," + name
+	}
+	return joined
+}
+
+// ownNames are the fields that the codec writes, in their usual order.
+var ownNames = []string{"Host", "Connection", "Content-Length", "Transfer-Encoding", "Trailer"}
+
+func (h *head) appendOrdered(order []string) {
+	var buf [32]string
+	keys := h.keys(buf[:0])
+	written := make([]bool, len(keys))
+	ownWritten := make([]bool, len(ownNames))
+	if !slices.ContainsFunc(order, func(s string) bool { return httpsem.EqualFold(s, "Host") }) {
+		h.own("Host", "Host")
+		ownWritten[0] = true
+	}
+	for _, listed := range order {
+		for i, name := range ownNames {
+			if !ownWritten[i] && httpsem.EqualFold(listed, name) {
+				ownWritten[i] = true
+				h.own(name, listed)
+			}
+		}
+		for i, name := range keys {
+			if !written[i] && httpsem.EqualFold(listed, name) {
+				written[i] = true
+				for _, v := range h.req.Header[name] {
+					h.field(listed, v)
+				}
+			}
+		}
+	}
+	for i, name := range ownNames {
+		if !ownWritten[i] {
+			h.own(name, name)
+		}
+	}
+	for i, name := range keys {
+		if !written[i] {
+			for _, v := range h.req.Header[name] {
+				h.field(name, v)
+			}
+		}
+	}
+}
+
+// Flush sends what is buffered. It completes a request without a body.
+func (c *Conn) Flush() error {
+	if c.sendErr != nil {
+		return c.sendErr
+	}
+	if c.out != nil && len(*c.out) > 0 {
+		if _, err := c.writeSocket(*c.out); err != nil {
+			return err
+		}
+		*c.out = (*c.out)[:0]
+	}
+	if !c.bodyDue {
+		c.finishSend()
+	}
+	return nil
+}
+
+// finishSend notes that the request is complete, and gives the buffer back: the
+// response may take long.
+func (c *Conn) finishSend() {
+	c.sendDone = true
+	c.freeOut()
+}
