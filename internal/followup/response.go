@@ -1,9 +1,9 @@
 package followup
 
 import (
-	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 )
 
@@ -95,12 +95,21 @@ type Step struct {
 	CrossOrigin bool // scheme, host or port differ; the credentials are in Strip
 }
 
-// MustNotCoalesce reports whether the next request must not use a connection
-// that was opened for another host: the answer was 421.
-func MustNotCoalesce(status int) bool { return status == http.StatusMisdirectedRequest }
+// StripFrom removes the headers in Strip from h, in whatever case a caller
+// wrote their names.
+func (s Step) StripFrom(h http.Header) {
+	if len(s.Strip) == 0 {
+		return
+	}
+	for name := range h {
+		if _, found := slices.BinarySearch(s.Strip, http.CanonicalHeaderKey(name)); found {
+			delete(h, name)
+		}
+	}
+}
 
-// AfterResponse decides what follows a response. It leaves the number of
-// follow-ups to [CheckLimit].
+// AfterResponse decides what follows a response. Counting the follow-ups of a
+// call, and ending it when there are too many, is left to the caller.
 func AfterResponse(req Request, resp Response, p Policy) Step {
 	switch resp.Status {
 	case http.StatusMultipleChoices, http.StatusMovedPermanently, http.StatusFound,
@@ -170,7 +179,8 @@ func after417(req Request, resp Response) Step {
 }
 
 // after421: the server does not speak for this host on this connection, RFC
-// 9110 section 15.5.20. See MustNotCoalesce.
+// 9110 section 15.5.20. The repetition needs a connection that was opened for
+// this host.
 func after421(req Request, resp Response) Step {
 	switch {
 	case !resp.Coalesced:
@@ -196,29 +206,4 @@ func after503(req Request, resp Response) Step {
 	default:
 		return Step{Action: Repeat, Reason: "the server asks to try again at once (Retry-After: 0)"}
 	}
-}
-
-// DefaultLimit is how many follow-ups a call makes: redirects, challenges and
-// repetitions together.
-const DefaultLimit = 20
-
-// LimitError says that a call would need more follow-ups than are allowed.
-type LimitError struct {
-	Limit int
-}
-
-func (e *LimitError) Error() string {
-	return fmt.Sprintf("too many follow-ups: more than %d redirects, challenges and repetitions", e.Limit)
-}
-
-// CheckLimit fails when a call that has made so many follow-ups must not make
-// another. A limit of zero means [DefaultLimit].
-func CheckLimit(made, limit int) error {
-	if limit == 0 {
-		limit = DefaultLimit
-	}
-	if made < limit {
-		return nil
-	}
-	return &LimitError{Limit: limit}
 }

@@ -1,7 +1,6 @@
 package followup
 
 import (
-	"errors"
 	"math"
 	"net/http"
 	"net/url"
@@ -138,18 +137,17 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-func TestCheckLimit(t *testing.T) {
-	if err := CheckLimit(19, 0); err != nil {
-		t.Errorf("the 20th follow-up is allowed, got %v", err)
+func TestStripFrom(t *testing.T) {
+	h := http.Header{
+		"Authorization": {"a"}, "authorization": {"b"}, "COOKIE": {"c"}, "x-aPI-key": {"d"},
+		"Accept": {"e"}, "accept": {"f"},
 	}
-	var limit *LimitError
-	if err := CheckLimit(20, 0); !errors.As(err, &limit) || limit.Limit != 20 {
-		t.Errorf("the 21st follow-up: got %v, want a LimitError of 20", err)
+	Step{}.StripFrom(h)
+	if len(h) != 6 {
+		t.Fatalf("a step that strips nothing left %v", h)
 	}
-	if err := CheckLimit(2, 3); err != nil {
-		t.Errorf("within a limit of 3: %v", err)
-	}
-	if err := CheckLimit(3, 3); err == nil {
-		t.Error("past a limit of 3: no error")
+	Step{Strip: []string{"Authorization", "Cookie", "X-Api-Key"}}.StripFrom(h)
+	if len(h) != 2 || len(h.Values("Accept")) != 1 {
+		t.Errorf("left %v", h)
 	}
 }
