@@ -449,3 +449,21 @@ func TestRaceEndedEarlyTellsWhatFailedBefore(t *testing.T) {
 		}
 	})
 }
+
+// Two connect at the same moment: one is the winner, the other is closed.
+func TestRaceDeadHeat(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{begin: time.Now()}
+		r := race{from: s}
+		r.start(t.Context(), s.make(scripted{}))
+		r.start(t.Context(), s.make(scripted{}))
+		synctest.Wait()
+		if _, err := r.finish(t.Context(), r.take()); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if s.open != 1 || len(r.running) != 0 || r.take() != nil || len(s.given) != 1 {
+			t.Errorf("%d sockets are open, %d attempts run, %d are deferred", s.open, len(r.running), len(s.given))
+		}
+	})
+}
