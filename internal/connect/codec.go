@@ -73,7 +73,8 @@ type Codec interface {
 	ReadBody(p []byte) (int, error)
 
 	// WriteBodyTo copies the rest of the response body to w, by splice where
-	// the kernel can.
+	// the kernel can. If it is w that fails, the error is an *httpsem.SinkError
+	// and the body can be read on.
 	WriteBodyTo(w io.Writer) (int64, error)
 
 	// Trailer returns the trailers after the body's EOF; nil if there were none.

@@ -6,6 +6,8 @@ import (
 	"net"
 	"net/http"
 	"os"
+
+	"github.com/okhttp-go/okhttp/internal/httpsem"
 )
 
 const (
@@ -18,8 +20,8 @@ const (
 	sliceSize = 1 << 20
 )
 
-// WriteBodyTo copies the rest of the response body to w. The error is w's, or
-// one of ReadBody's; a complete body is no error.
+// WriteBodyTo copies the rest of the response body to w. The error is w's, as a
+// *httpsem.SinkError, or one of ReadBody's; a complete body is no error.
 func (c *Conn) WriteBodyTo(w io.Writer) (written int64, err error) {
 	if len(c.in.buffered()) > 0 && c.response.state == fixedLength {
 		written, err = c.writeBuffered(w)
@@ -46,6 +48,9 @@ func (c *Conn) writeBuffered(w io.Writer) (int64, error) {
 	b := c.in.buffered()
 	b = b[:min(int64(len(b)), r.left)]
 	n, err := writeAll(w, b)
+	if err != nil {
+		err = &httpsem.SinkError{Err: err}
+	}
 	c.in.r += n
 	r.left -= int64(n)
 	if r.left == 0 {
@@ -65,7 +70,7 @@ func (c *Conn) copyBody(w io.Writer) (written int64, err error) {
 			m, err := writeAll(w, buf[:n])
 			written += int64(m)
 			if err != nil {
-				return written, err
+				return written, &httpsem.SinkError{Err: err}
 			}
 		}
 		if err == io.EOF {
