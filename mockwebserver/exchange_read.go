@@ -45,6 +45,13 @@ func (x *exchange) receive() error {
 	x.request.Body = []byte{}
 	buf := make([]byte, min(32<<10, max(x.length, 4<<10)))
 	for {
+		if x.chunked {
+			if err := chunks.Next(); err == io.EOF {
+				return pace.middle() // if the body was empty
+			} else if err != nil {
+				return err
+			}
+		}
 		n, err := pace.next(len(buf))
 		if err != nil {
 			return err
@@ -53,14 +60,13 @@ func (x *exchange) receive() error {
 		pace.moved(n)
 		x.keep(buf[:n])
 		switch {
-		case err == io.EOF && !x.chunked && x.request.BodySize < x.length:
+		case err == io.EOF:
 			return io.ErrUnexpectedEOF
-		case err == io.EOF || err == nil && !x.chunked && x.request.BodySize == x.length:
-			return pace.middle() // if the body was empty
 		case err != nil:
 			return err
-		}
-		if x.chunked && chunks.AtBoundary() {
+		case !x.chunked && x.request.BodySize == x.length:
+			return nil
+		case x.chunked && chunks.AtBoundary():
 			if err := pace.middle(); err != nil {
 				return err
 			}

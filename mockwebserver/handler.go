@@ -1,3 +1,311 @@
 package mockwebserver
 
-func (x *exchange) serveHandler(r Response) error { panic("TODO") }
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// Handler returns a Dispatcher that answers each request by an http.Handler, so
+// that existing handlers, and http.ServeMux, plug in. See Response.WithHandler.
+func Handler(h http.Handler) Dispatcher {
+	response := Response{}.WithHandler(h)
+	return DispatcherFunc(func(context.Context, *RecordedRequest) Response { return response })
+}
+
+// WithHandler has an http.Handler write the response: status, header and body.
+// Head delay, body delay, throttle and effects apply to what it writes;
+// status, header, body and trailer of r do not count.
+//
+// The handler gets a request that was read in full. Its context ends when the
+// client hangs up or the server is closed. As in net/http, a short response
+// gets a Content-Length and a long or flushed one is chunked; Content-Type is
+// guessed; http.Flusher, http.Hijacker, 1xx statuses and trailers work; and a
+// panic is logged and closes the connection. There is no Date header.
+func (r Response) WithHandler(h http.Handler) Response {
+	r.mode, r.handler = bodyHandler, h
+	return r
+}
+
+// serveHandler runs the handler of a response.
+func (x *exchange) serveHandler(r Response) error {
+	ctx, stop := x.c.watch()
+	w := &handlerWriter{x: x, header: make(http.Header), length: -1, stopWatch: sync.OnceFunc(stop)}
+	defer w.stopWatch()
+	req, err := x.request.HTTP(ctx)
+	if err != nil {
+		http.Error(w, "malformed request target", http.StatusBadRequest)
+		return w.finish()
+	}
+	if !w.call(r.handler, req) {
+		_ = x.c.raw.Close()
+		return errOver
+	}
+	if w.hijacked != nil {
+		select {
+		case <-w.hijacked.closed:
+		case <-x.c.ctx.Done():
+		}
+		return errOver
+	}
+	w.stopWatch()
+	return w.finish()
+}
+
+// call reports whether the handler returned, and did not panic.
+func (w *handlerWriter) call(h http.Handler, req *http.Request) (returned bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			w.x.c.err = fmt.Errorf("handler: %v", p)
+			if p != http.ErrAbortHandler {
+				w.x.c.server.settings.logf("mockwebserver: handler: %v\n%s", p, debug.Stack())
+			}
+		}
+	}()
+	h.ServeHTTP(w, req)
+	return true
+}
+
+// handlerBuffer is how much of a body is kept back to find its length.
+const handlerBuffer = 2048
+
+// handlerWriter is the http.ResponseWriter. Until the head is sent it keeps the
+// first bytes of the body.
+type handlerWriter struct {
+	x         *exchange
+	stopWatch func()
+
+	header  http.Header // the handler's own
+	status  int         // 0 until WriteHeader
+	sent    http.Header // as of WriteHeader
+	length  int64       // of the body as declared; -1 if it is not
+	written int64
+
+	started  bool // the head is sent
+	buffered []byte
+	chunked  bool
+	pace     *pace
+	err      error // of a write
+
+	hijacked *hijackedConn
+}
+
+func (w *handlerWriter) Header() http.Header { return w.header }
+
+func (w *handlerWriter) WriteHeader(status int) {
+	if w.status != 0 || w.hijacked != nil {
+		return
+	}
+	if status >= 100 && status <= 199 && status != http.StatusSwitchingProtocols {
+		w.x.writeHead(Response{header: headerOf(w.header)}.WithStatus(status))
+		w.x.flush()
+		return
+	}
+	w.status, w.sent = status, w.header.Clone()
+	if n, err := strconv.ParseInt(w.sent.Get("Content-Length"), 10, 64); err == nil && n >= 0 {
+		w.length = n
+	}
+}
+
+func (w *handlerWriter) Write(p []byte) (int, error) {
+	if w.hijacked != nil {
+		return 0, http.ErrHijacked
+	}
+	if w.status == 0 {
+		w.WriteHeader(http.StatusOK)
+	}
+	switch {
+	case w.err != nil:
+		return 0, w.err
+	case w.emptyStatus():
+		return 0, http.ErrBodyNotAllowed
+	case w.length >= 0 && w.written+int64(len(p)) > w.length:
+		return 0, http.ErrContentLength
+	}
+	w.written += int64(len(p))
+	if !w.started {
+		w.buffered = append(w.buffered, p...)
+		if len(w.buffered) <= handlerBuffer {
+			return len(p), nil
+		}
+		w.start()
+	} else {
+		w.send(p)
+	}
+	if w.err != nil {
+		return 0, w.err
+	}
+	return len(p), nil
+}
+
+// emptyStatus reports whether the status has never a body.
+func (w *handlerWriter) emptyStatus() bool {
+	return w.status == http.StatusNoContent || w.status == http.StatusNotModified || w.status < 200
+}
+
+// Flush sends what was written so far.
+func (w *handlerWriter) Flush() { _ = w.FlushError() }
+
+// FlushError is Flush for http.ResponseController.
+func (w *handlerWriter) FlushError() error {
+	if w.hijacked != nil {
+		return http.ErrHijacked
+	}
+	if w.status == 0 {
+		w.WriteHeader(http.StatusOK)
+	}
+	if !w.started {
+		w.start()
+	}
+	if w.err == nil {
+		w.err = w.x.c.bw.Flush()
+	}
+	return w.err
+}
+
+// start sends the head, and the body as far as it is known.
+func (w *handlerWriter) start() {
+	w.started = true
+	x := w.x
+	r := Response{noFraming: true}.WithStatus(w.status)
+	announced := w.announced()
+	for name := range w.sent {
+		if strings.HasPrefix(name, http.TrailerPrefix) || slices.Contains(announced, name) {
+			delete(w.sent, name)
+		}
+	}
+	if !hasField(w.sent, "Content-Type") && !hasField(w.sent, "Content-Encoding") && len(w.buffered) > 0 {
+		w.sent.Set("Content-Type", http.DetectContentType(w.buffered))
+	}
+	if w.length < 0 && !w.emptyStatus() && !hasField(w.sent, "Transfer-Encoding") {
+		if x.request.Version == "HTTP/1.0" {
+			w.sent.Set("Connection", "close")
+		} else {
+			w.chunked = true
+			w.sent.Set("Transfer-Encoding", "chunked")
+		}
+	}
+	r.header = headerOf(w.sent)
+	x.response.header = r.header // decides whether the connection stays open
+	x.writeHead(r)
+	if w.bodyless() {
+		w.pace = x.newPace(AtResponseBody, rate{}, 0)
+		return
+	}
+	if x.response.bodyDelay > 0 && !x.c.sleep(x.response.bodyDelay) {
+		w.err = errOver
+		return
+	}
+	w.pace = x.newPace(AtResponseBody, x.response.throttle, w.length)
+	w.send(w.buffered)
+}
+
+func (w *handlerWriter) bodyless() bool {
+	return w.x.request.Method == http.MethodHead || w.emptyStatus()
+}
+
+func (w *handlerWriter) send(p []byte) {
+	if w.err != nil || len(p) == 0 || w.bodyless() {
+		return
+	}
+	if w.chunked {
+		w.err = w.x.writeChunk(w.pace, p)
+	} else {
+		w.err = w.x.write(w.pace, p)
+	}
+	if w.err == nil && w.pace.half == halfUnknown {
+		w.err = w.pace.middle()
+	}
+}
+
+// finish sends what the handler has left behind.
+func (w *handlerWriter) finish() error {
+	if w.status == 0 {
+		w.WriteHeader(http.StatusOK)
+	}
+	trailer := w.trailer()
+	if !w.started {
+		if w.length < 0 && !w.emptyStatus() && len(trailer) == 0 && !hasField(w.sent, "Transfer-Encoding") &&
+			(w.written > 0 || w.x.request.Method != http.MethodHead) {
+			w.length = w.written
+			w.sent.Set("Content-Length", strconv.FormatInt(w.length, 10))
+		}
+		w.start()
+	}
+	switch {
+	case w.err != nil:
+		return w.err
+	case w.bodyless():
+		return w.pace.middle()
+	case w.chunked:
+		r := w.x.response
+		r.trailer = trailer
+		return w.x.endChunks(w.pace, r)
+	case w.written < w.length:
+		return fmt.Errorf("handler wrote %d bytes of a body that it said has %d", w.written, w.length)
+	}
+	return w.pace.middle()
+}
+
+// trailer returns what the handler set for the trailer: the fields that it had
+// announced, and those with http.TrailerPrefix.
+func (w *handlerWriter) trailer() []Field {
+	fields := make(http.Header)
+	for _, name := range w.announced() {
+		if values := w.header[name]; len(values) > 0 {
+			fields[name] = values
+		}
+	}
+	for name, values := range w.header {
+		if rest, ok := strings.CutPrefix(name, http.TrailerPrefix); ok {
+			fields[http.CanonicalHeaderKey(rest)] = slices.Clone(values)
+		}
+	}
+	return headerOf(fields)
+}
+
+// announced returns the names in the Trailer header, as keys.
+func (w *handlerWriter) announced() []string {
+	var names []string
+	for _, list := range w.sent["Trailer"] {
+		for name := range strings.SplitSeq(list, ",") {
+			names = append(names, http.CanonicalHeaderKey(strings.TrimSpace(name)))
+		}
+	}
+	return names
+}
+
+func hasField(h http.Header, name string) bool {
+	_, ok := h[name]
+	return ok
+}
+
+// Hijack hands the connection to the handler. The server still closes it when
+// it is closed itself.
+func (w *handlerWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	if w.hijacked != nil {
+		return nil, nil, http.ErrHijacked
+	}
+	w.stopWatch()
+	w.hijacked = &hijackedConn{handedConn: handedConn{Conn: w.x.c.net, c: w.x.c}, closed: make(chan struct{})}
+	return w.hijacked, bufio.NewReadWriter(w.x.c.br, w.x.c.bw), nil
+}
+
+// hijackedConn tells when the handler has closed it.
+type hijackedConn struct {
+	handedConn
+	once   sync.Once
+	closed chan struct{}
+}
+
+func (h *hijackedConn) Close() error {
+	h.once.Do(func() { close(h.closed) })
+	return h.handedConn.Close()
+}

@@ -226,11 +226,8 @@ func NewServerChunks(br *bufio.Reader, limit int) *ServerChunks {
 // chunk's end. It returns io.EOF after the trailer, io.ErrUnexpectedEOF if the
 // peer ended earlier, and *ServerError for a malformed body.
 func (c *ServerChunks) Read(p []byte) (int, error) {
-	if c.err == nil && c.left == 0 {
-		c.err = c.next()
-	}
-	if c.err != nil || len(p) == 0 {
-		return 0, c.err
+	if err := c.Next(); err != nil || len(p) == 0 {
+		return 0, err
 	}
 	n, err := c.br.Read(p[:min(int64(len(p)), c.left)])
 	c.left -= int64(n)
@@ -239,6 +236,15 @@ func (c *ServerChunks) Read(p []byte) (int, error) {
 		return n, c.err
 	}
 	return n, nil
+}
+
+// Next waits until there is data to read; at the end of a chunk it goes on to
+// the next one. It returns the error that Read would return.
+func (c *ServerChunks) Next() error {
+	if c.err == nil && c.left == 0 {
+		c.err = c.next()
+	}
+	return c.err
 }
 
 // AtBoundary reports whether every byte of the chunks begun so far was read.
