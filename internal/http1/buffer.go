@@ -28,6 +28,7 @@ var (
 
 func freePage(p *page) {
 	if cap(p.bytes) == readSize && cap(p.fields) <= 1024 {
+		p.fields = p.fields[:0]
 		pages.Put(p)
 	}
 }

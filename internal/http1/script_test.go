@@ -118,3 +118,5 @@ func receive(t testing.TB, reads ...string) answer {
 	c, _ := script(reads...)
 	return exchange(c, get(t), httpsem.ExchangeOptions{})
 }
+
+func newResponse() *http.Response { return new(http.Response) }
