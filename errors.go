@@ -23,8 +23,8 @@ var (
 	ErrTooManyFollowUps = errors.New("too many follow-up requests")
 
 	// ErrOutcomeUnknown is in the error of a call whose request was sent on a
-	// reused connection that then broke without a response byte, where it was
-	// not safe to repeat it: the server may or may not have processed it. Mark a
+	// connection that then broke without a response byte, where it was not safe
+	// to repeat it: the server may or may not have processed it. Mark a
 	// request that may be repeated with an Idempotency-Key header or [WithIdempotent].
 	ErrOutcomeUnknown = errors.New("unknown whether the server processed the request")
 

@@ -250,14 +250,15 @@ func (h *hop) nextRequest(step followup.Step, resp *http.Response) (*http.Reques
 	switch step.Action {
 	case followup.Repeat:
 		next := h.req.Clone(h.req.Context())
-		return h.withBody(strip(next, step.Strip), step.Reason)
+		step.StripFrom(next.Header)
+		return h.withBody(next, step.Reason)
 	case followup.Redirect:
 		next := h.req.Clone(h.req.Context())
 		next.URL, next.Method = step.URL, step.Method
 		if !step.KeepHost {
 			next.Host = ""
 		}
-		strip(next, step.Strip)
+		step.StripFrom(next.Header)
 		if !step.KeepBody {
 			next.Body, next.GetBody, next.ContentLength, next.TransferEncoding, next.Trailer = nil, nil, 0, nil, nil
 			return next, step.Reason, nil
@@ -271,13 +272,6 @@ func (h *hop) nextRequest(step followup.Step, resp *http.Response) (*http.Reques
 	default:
 		return nil, step.Reason, nil
 	}
-}
-
-func strip(req *http.Request, names []string) *http.Request {
-	for _, name := range names {
-		req.Header.Del(name)
-	}
-	return req
 }
 
 // withBody gives next a body of its own where the one of the request before is
