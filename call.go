@@ -207,7 +207,9 @@ func (c *Call) run() (resp *http.Response, err error) {
 			resp, err = nil, cause
 		}
 	}
-	c.body.close()
+	if err != nil || !c.uploading() {
+		c.body.close()
+	}
 	if err != nil {
 		err = c.wrap(err)
 		c.endChain(err)
@@ -216,6 +218,13 @@ func (c *Call) run() (resp *http.Response, err error) {
 	c.detectLeak(resp)
 	c.endChain(nil)
 	return resp, nil
+}
+
+// uploading reports whether the request body is being sent beside the response.
+// Then the upload closes it.
+func (c *Call) uploading() bool {
+	e := c.openExchange()
+	return e != nil && e.upload != nil && !e.sendEnded()
 }
 
 var errPanicked = errors.New("an interceptor or listener panicked")
