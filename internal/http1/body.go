@@ -116,10 +116,10 @@ func (c *Conn) Drain(limit int64, d time.Duration) bool {
 	buf := copies.Get().(*[copySize]byte)
 	defer copies.Put(buf)
 	for limit >= 0 {
-		n, err := c.ReadBody(buf[:])
+		n, err := c.ReadBody(buf[:min(copySize, limit+1)])
 		limit -= int64(n)
 		if err == io.EOF {
-			return limit >= 0
+			return true
 		}
 		if err != nil {
 			return false

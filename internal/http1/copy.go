@@ -3,6 +3,7 @@ package http1
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
@@ -113,9 +114,7 @@ func kernelCopier(w io.Writer) (io.ReaderFrom, bool) {
 func (c *Conn) splice(w io.ReaderFrom) (written int64, err error) {
 	r := &c.response
 	for r.left > 0 {
-		if err := c.beforeRead(); err != nil {
-			return written, c.fail(err)
-		}
+		c.beforeRead()
 		slice := io.LimitedReader{R: c.tcp, N: min(r.left, sliceSize)}
 		n, err := w.ReadFrom(&slice)
 		written += n
@@ -126,8 +125,11 @@ func (c *Conn) splice(w io.ReaderFrom) (written int64, err error) {
 		case err != nil && c.isReadTimeout(err):
 			return written, c.fail(c.readError(err))
 		case err != nil:
-			// The socket's failure or w's: what came cannot be told from what was
-			// lost between the two.
+			// What came cannot be told from what was lost on the way to w, so the
+			// body is over even if w is at fault.
+			if isFileError(err) {
+				err = &httpsem.SinkError{Err: err}
+			}
 			return written, c.fail(err)
 		case n == 0 && slice.N > 0:
 			return written, c.fail(errTruncated())
@@ -135,6 +137,13 @@ func (c *Conn) splice(w io.ReaderFrom) (written int64, err error) {
 	}
 	r.state = complete
 	return written, nil
+}
+
+// isFileError reports whether an error is that of a file to which a body was to
+// be copied.
+func isFileError(err error) bool {
+	var path *fs.PathError
+	return errors.As(err, &path)
 }
 
 // isReadTimeout tells our timeout from one that w has for itself.

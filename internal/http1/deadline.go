@@ -19,7 +19,9 @@ var longAgo = time.Unix(1, 0)
 // intention.
 //
 // The socket's deadlines stay as they are between exchanges, passed or not:
-// each is set or cleared before the next read or write that could notice.
+// each is set or cleared before the next read or write that could notice. If a
+// socket refuses a deadline it is closed as a rule, and the read or write that
+// follows says so better.
 type deadlines struct {
 	conn net.Conn
 
@@ -43,13 +45,13 @@ func (d *deadlines) begin(o httpsem.ExchangeOptions) {
 }
 
 // beforeRead must be called before each read that may block.
-func (d *deadlines) beforeRead() error {
+func (d *deadlines) beforeRead() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.armRead()
+	d.armRead()
 }
 
-func (d *deadlines) armRead() error {
+func (d *deadlines) armRead() {
 	until := d.readUntil
 	if d.read > 0 && !d.readHeld {
 		if t := time.Now().Add(d.read); until.IsZero() || t.Before(until) {
@@ -57,10 +59,10 @@ func (d *deadlines) armRead() error {
 		}
 	}
 	if until.IsZero() && !d.readArmed {
-		return nil
+		return
 	}
 	d.readArmed, d.readLast = !until.IsZero(), until
-	return d.conn.SetReadDeadline(until)
+	_ = d.conn.SetReadDeadline(until)
 }
 
 // limitReads bounds all reads together until limitReads(time.Time{}).
@@ -81,13 +83,11 @@ func (d *deadlines) startRead() {
 	defer d.mu.Unlock()
 	if d.readHeld {
 		d.readHeld = false
-		// A read may be blocked already. If the socket cannot take a deadline, the
-		// next read reports it.
-		_ = d.armRead()
+		d.armRead() // a read may be blocked already
 	}
 }
 
-// beforeWrite must be called before each write.
+// beforeWrite must be called before each write. It fails after abortWrite.
 func (d *deadlines) beforeWrite() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -96,10 +96,10 @@ func (d *deadlines) beforeWrite() error {
 		return httpsem.ErrWriteAborted
 	case d.write > 0:
 		d.writeArmed = true
-		return d.conn.SetWriteDeadline(time.Now().Add(d.write))
+		_ = d.conn.SetWriteDeadline(time.Now().Add(d.write))
 	case d.writeArmed:
 		d.writeArmed = false
-		return d.conn.SetWriteDeadline(time.Time{})
+		_ = d.conn.SetWriteDeadline(time.Time{})
 	}
 	return nil
 }
@@ -108,7 +108,6 @@ func (d *deadlines) abortWrite() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.aborted, d.writeArmed = true, true
-	// If this fails the socket is closed, which ends the write as well.
 	_ = d.conn.SetWriteDeadline(longAgo)
 }
 
@@ -119,7 +118,7 @@ func (d *deadlines) clear() {
 	d.read, d.write, d.readUntil = 0, 0, time.Time{}
 	if d.readArmed || d.writeArmed {
 		d.readArmed, d.writeArmed = false, false
-		_ = d.conn.SetDeadline(time.Time{}) // fails only on a closed socket
+		_ = d.conn.SetDeadline(time.Time{})
 	}
 }
 
