@@ -211,7 +211,7 @@ func (e *Exchange) takeTrailer() {
 	if len(trailer) == 0 {
 		return
 	}
-	resp := e.response
+	resp := &e.response
 	if resp.Trailer == nil {
 		resp.Trailer = make(http.Header, len(trailer))
 	}

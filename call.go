@@ -13,6 +13,7 @@ import (
 
 	"github.com/okhttp-go/okhttp/internal/connect"
 	"github.com/okhttp-go/okhttp/internal/httpsem"
+	"github.com/okhttp-go/okhttp/internal/linked"
 )
 
 // Call is one request on its way to one response, with all the exchanges that
@@ -27,6 +28,7 @@ type Call struct {
 	tracer   *tracer       // for the request's httptrace.ClientTrace; also in listener
 	ctx      callContext
 
+	inSync   linked.Elem[Call] // guarded by the dispatcher's lock
 	executed atomic.Bool
 	canceled atomic.Bool
 
@@ -38,7 +40,6 @@ type Call struct {
 	prior   *http.Response   // the response that the current hop follows
 	stop    func() bool      // ends the watch over the request's context
 	timer   *time.Timer      // of the call timeout
-	queued  *queuedCall      // while the dispatcher knows the call
 
 	mu       sync.Mutex // guards what follows; a leaf, except that a socket is closed under it
 	tags     map[reflect.Type]any
@@ -52,8 +53,9 @@ type Call struct {
 	leak     *runtime.Cleanup // the watch over a response that was handed out
 
 	// Here because most calls need exactly one of each.
-	first   Exchange
-	wireReq http.Request
+	first       Exchange
+	extra       []httpsem.Field // headers that the client adds, in extraFields
+	extraFields [3]httpsem.Field
 }
 
 // door is how a call came in.
@@ -77,6 +79,7 @@ const (
 func newCall(client *Client, cfg *settings, req *http.Request, d door) *Call {
 	c := &Call{client: client, cfg: cfg, original: req, door: d}
 	c.ctx.parent, c.ctx.call = context.Background(), c
+	c.extra = c.extraFields[:0]
 	if req != nil {
 		c.ctx.parent = req.Context()
 	}
@@ -342,13 +345,22 @@ func (c *Call) watchCancelChannel() {
 // wrap makes an *Error of a chain's error. That of a canceled call is why it was
 // canceled, whatever broke because of it.
 func (c *Call) wrap(err error) error {
+	var done *Error
+	placed := errors.As(err, &done)
 	if cause := c.canceledErr(); cause != nil && cause != errPanicked {
-		err = cause
-	} else if c.client.life.closed.Load() && !errors.Is(err, ErrClosed) {
+		if placed && errors.Is(err, cause) {
+			return err
+		}
+		e := &Error{Phase: c.phase, Host: hostPort(c.original)}
+		if placed {
+			e = &Error{Phase: done.Phase, Host: done.Host, Addr: done.Addr, Prior: done.Prior, safe: done.safe}
+		}
+		return c.located(e, cause)
+	}
+	if c.client.life.closed.Load() && !errors.Is(err, ErrClosed) {
 		err = &causeError{ErrClosed, err}
 	}
-	var done *Error
-	if errors.As(err, &done) {
+	if placed {
 		return err
 	}
 	return c.located(&Error{Phase: c.phase, Host: hostPort(c.original)}, err)

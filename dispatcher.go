@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+
+	"github.com/okhttp-go/okhttp/internal/linked"
 )
 
 // Limits of a dispatcher until they are set.
@@ -25,8 +27,8 @@ type Dispatcher struct {
 	onIdle     func()
 	waiting    []*queuedCall
 	running    map[*queuedCall]struct{}
-	perHost    map[string]int // running, by the host name of the original URL
-	sync       map[*Call]struct{}
+	perHost    map[string]int    // running, by the host name of the original URL
+	sync       linked.List[Call] // made by Do, RoundTrip and Execute
 	closed     bool
 
 	goroutines sync.WaitGroup
@@ -47,7 +49,7 @@ type queuedCall struct {
 // NewDispatcher makes a dispatcher with the default limits, for [WithDispatcher].
 func NewDispatcher() *Dispatcher {
 	return &Dispatcher{maxCalls: DefaultMaxCalls, maxPerHost: DefaultMaxCallsPerHost,
-		running: map[*queuedCall]struct{}{}, perHost: map[string]int{}, sync: map[*Call]struct{}{}}
+		running: map[*queuedCall]struct{}{}, perHost: map[string]int{}}
 }
 
 // SetMaxCalls sets how many enqueued calls run at once; at least 1. Raising it
@@ -92,7 +94,7 @@ type DispatcherStats struct {
 func (d *Dispatcher) Stats() DispatcherStats {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	s := DispatcherStats{Waiting: len(d.waiting), Running: len(d.running) + len(d.sync), PerHost: map[string]int{}}
+	s := DispatcherStats{Waiting: len(d.waiting), Running: len(d.running) + d.sync.Len(), PerHost: map[string]int{}}
 	for host, n := range d.perHost {
 		s.PerHost[host] = n
 	}
@@ -119,7 +121,7 @@ func (d *Dispatcher) Running() []*Call {
 	for q := range d.running {
 		calls = append(calls, q.call)
 	}
-	for c := range d.sync {
+	for c := range d.sync.All {
 		calls = append(calls, c)
 	}
 	return calls
@@ -221,7 +223,7 @@ func (d *Dispatcher) finish(q *queuedCall) {
 
 // idleLocked returns the idle callback if nothing is in progress.
 func (d *Dispatcher) idleLocked() func() {
-	if len(d.running)+len(d.sync) > 0 {
+	if len(d.running)+d.sync.Len() > 0 {
 		return nil
 	}
 	return d.onIdle
@@ -229,13 +231,13 @@ func (d *Dispatcher) idleLocked() func() {
 
 func (d *Dispatcher) beginSync(c *Call) {
 	d.mu.Lock()
-	d.sync[c] = struct{}{}
+	d.sync.PushBack(&c.inSync, c)
 	d.mu.Unlock()
 }
 
 func (d *Dispatcher) endSync(c *Call) {
 	d.mu.Lock()
-	delete(d.sync, c)
+	c.inSync.Remove()
 	idle := d.idleLocked()
 	d.mu.Unlock()
 	if idle != nil {

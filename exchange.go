@@ -20,18 +20,19 @@ type Exchange struct {
 	conn   *connect.Conn
 	codec  connect.Codec
 	cfg    *settings
-	origin hostAndPort
-	reused bool // the connection had been used before
+	origin hostAndPort // that network interceptors must keep
+	reused bool        // the connection had been used before
 
 	// Owned by the goroutine that runs the chain until the response is handed out.
-	request  *http.Request
-	response *http.Response // as it came from the wire
-	hasBody  bool           // the response promises one
-	prior    *http.Response // the response that this exchange follows
-	upload   *upload        // the request body on its own goroutine; nil if it was sent inline
-	body     responseBody
-	sent     time.Time
-	received time.Time // of the first head; zero before
+	request    *http.Request
+	response   http.Response
+	compressed *http.Response // response before it was decompressed; nil if it was not
+	hasBody    bool           // the response promises one
+	prior      *http.Response // the response that this exchange follows
+	upload     *upload        // the request body on its own goroutine; nil if it was sent inline
+	body       responseBody
+	sent       time.Time
+	received   time.Time // of the first head; zero before
 
 	mu         sync.Mutex // a leaf
 	send, recv error
@@ -59,7 +60,10 @@ func (c *Call) newExchange(cfg *settings, conn *connect.Conn, reused bool, wire 
 		e = new(Exchange)
 	}
 	e.call, e.conn, e.codec, e.cfg, e.reused = c, conn, conn.Codec(), cfg, reused
-	e.origin, e.prior = origin(wire.URL), c.prior
+	e.prior = c.prior
+	if len(c.cfg.networkInterceptors) > 0 {
+		e.origin = origin(wire.URL)
+	}
 	e.body.exchange = e
 	c.mu.Lock()
 	c.exchange, c.reusable, c.reason = e, false, "exchange in progress"
@@ -67,6 +71,7 @@ func (c *Call) newExchange(cfg *settings, conn *connect.Conn, reused bool, wire 
 	e.codec.Begin(connect.ExchangeOptions{
 		ReadTimeout: cfg.readTimeout, WriteTimeout: cfg.writeTimeout,
 		MaxHead: cfg.maxHead, HeaderOrder: cfg.headerOrder,
+		Extra: c.extra, Checked: len(c.cfg.networkInterceptors) == 0,
 	})
 	return e
 }

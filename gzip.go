@@ -19,6 +19,11 @@ func gzipped(resp *http.Response) bool {
 
 // decompress makes resp what it was before the server compressed it.
 func decompress(resp *http.Response) {
+	if e := exchangeOf(resp); e != nil {
+		network := *resp
+		network.Header = resp.Header.Clone()
+		e.compressed = &network
+	}
 	resp.Header.Del("Content-Encoding")
 	resp.Header.Del("Content-Length")
 	resp.ContentLength = -1
@@ -81,26 +86,30 @@ func (b *gzipBody) read(p []byte) (int, error) {
 			if err == io.EOF {
 				return 0, io.EOF // an empty body is an empty body
 			}
-			return 0, gzipFault(err)
+			return 0, b.fault(err)
 		}
 		b.zr = zr
 	}
 	n, err := b.zr.Read(p)
 	if err != nil && err != io.EOF {
-		err = gzipFault(err)
+		err = b.fault(err)
 	}
 	return n, err
 }
 
-// gzipFault tells faults of the coding from those of the connection, which keep
+// fault tells faults of the coding from those of the connection, which keep
 // their own types. What follows a complete stream and is no further member of
 // it is a fault too: it may be the rest of another response.
-func gzipFault(err error) error {
+func (b *gzipBody) fault(err error) error {
 	var own *Error
 	if errors.As(err, &own) {
 		return err
 	}
-	return &Error{Phase: PhaseBody, Err: &gzipError{err}}
+	own = &Error{Phase: PhaseBody, Err: &gzipError{err}}
+	if e := exchangeOf(&http.Response{Body: b.compressed}); e != nil {
+		own.Host, own.Addr = hostPort(e.request), e.addr()
+	}
+	return own
 }
 
 func (b *gzipBody) free() {

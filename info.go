@@ -44,7 +44,7 @@ func InfoOf(resp *http.Response) *Info {
 	return &Info{
 		Protocol: e.conn.Protocol(), TLS: e.conn.TLS(), Connection: Connection{e.conn},
 		Route: Route(e.conn.Route()), SentAt: e.sent, ReceivedAt: e.received,
-		Prior: e.prior, Network: e.response,
+		Prior: e.prior, Network: e.networkResponse(),
 	}
 }
 
@@ -66,4 +66,12 @@ func exchangeOf(resp *http.Response) *Exchange {
 		}
 	}
 	return nil
+}
+
+// networkResponse is the response as it came from the network.
+func (e *Exchange) networkResponse() *http.Response {
+	if e.compressed != nil {
+		return e.compressed
+	}
+	return &e.response
 }

@@ -7,18 +7,25 @@ import (
 	"github.com/okhttp-go/okhttp/internal/httpsem"
 )
 
-// Values that many requests share. Nobody may change them; requests that
-// network interceptors see get copies.
-var (
-	keepAliveValue = []string{"Keep-Alive"}
-	gzipValue      = []string{"gzip"}
-)
-
 // bridge turns the user's request into what goes over the network, and the
 // network's response into what the user meant: default headers, cookies, gzip.
 func (c *Call) bridge(cfg *settings, user *http.Request) (*http.Response, error) {
 	c.phase = PhaseRequest
-	wire, unzip := c.networkRequest(cfg, user)
+	d := defaultsFor(cfg, user)
+	var cookies []*http.Cookie
+	if c.door == wholeClient && cfg.jar != nil {
+		cookies = cfg.jar.Cookies(user.URL)
+	}
+	wire := user
+	if c.wireIsSeen() || len(cookies) > 0 || d.noUserAgent || !isASCII(user.URL.Host) {
+		var err error
+		if wire, err = d.apply(user, cookies); err != nil {
+			return nil, err
+		}
+		c.extra = c.extra[:0]
+	} else {
+		c.extra = append(c.extra[:0], d.fields[:d.n]...)
+	}
 	if err := httpsem.CheckRequest(wire, bodyLength(user)); err != nil {
 		return nil, err
 	}
@@ -31,7 +38,7 @@ func (c *Call) bridge(cfg *settings, user *http.Request) (*http.Response, error)
 			cfg.jar.SetCookies(user.URL, cookies)
 		}
 	}
-	if unzip && gzipped(resp) {
+	if d.unzip && gzipped(resp) {
 		if e := exchangeOf(resp); e == nil || e.hasBody {
 			decompress(resp)
 		}
@@ -39,67 +46,90 @@ func (c *Call) bridge(cfg *settings, user *http.Request) (*http.Response, error)
 	return resp, nil
 }
 
-// networkRequest returns the request with the client's own headers. unzip says
-// that the client asked for gzip by itself, and so has to undo it.
-func (c *Call) networkRequest(cfg *settings, user *http.Request) (wire *http.Request, unzip bool) {
-	if c.prior == nil && c.wireReq.URL == nil {
-		wire = &c.wireReq
-	} else {
-		wire = new(http.Request)
-	}
-	*wire = *user
-	shared := len(c.cfg.networkInterceptors) == 0 // nobody but us touches the values
-	h := make(http.Header, len(user.Header)+4)
-	for name, values := range user.Header {
-		if !shared {
-			values = append([]string(nil), values...)
+// wireIsSeen reports whether anybody gets to see the network's request. Where
+// nobody does it need not exist: the codec writes the user's, and the client's
+// own headers with it.
+func (c *Call) wireIsSeen() bool {
+	return c.listener != nil || len(c.cfg.networkInterceptors) > 0
+}
+
+// defaults are the headers that the client adds to a request.
+type defaults struct {
+	fields      [3]httpsem.Field
+	n           int
+	unzip       bool // the client asks for gzip by itself, and so has to undo it
+	noUserAgent bool // the user asks, in net/http's way, to send none
+}
+
+func (d *defaults) add(name, value string) {
+	d.fields[d.n] = httpsem.Field{Name: name, Value: value}
+	d.n++
+}
+
+func defaultsFor(cfg *settings, user *http.Request) (d defaults) {
+	connection, encoding, agent := user.Close, !cfg.gzip, cfg.userAgent == ""
+	for name, values := range user.Header { // in any case: callers may keep their own
+		switch len(name) {
+		case len("Connection"): // and User-Agent
+			connection = connection || strings.EqualFold(name, "Connection")
+			if strings.EqualFold(name, "User-Agent") {
+				agent = true
+				d.noUserAgent = len(values) == 0 || values[0] == ""
+			}
+		case len("Accept-Encoding"):
+			encoding = encoding || strings.EqualFold(name, "Accept-Encoding")
+		case len("Range"):
+			encoding = encoding || strings.EqualFold(name, "Range")
 		}
-		h[name] = values
 	}
-	wire.Header = h
+	if !connection {
+		d.add("Connection", "Keep-Alive")
+	}
+	if !encoding {
+		d.add("Accept-Encoding", "gzip")
+		d.unzip = true
+	}
+	if !agent {
+		d.add("User-Agent", cfg.userAgent)
+	}
+	return d
+}
+
+// apply makes the network's request, which shares nothing with the user's that
+// an interceptor might change.
+func (d *defaults) apply(user *http.Request, cookies []*http.Cookie) (*http.Request, error) {
+	wire := new(http.Request)
+	*wire = *user
+	wire.Header = make(http.Header, len(user.Header)+d.n+1)
+	values := make([]string, 0, len(user.Header)+d.n)
+	for name, from := range user.Header {
+		if d.noUserAgent && strings.EqualFold(name, "User-Agent") {
+			continue
+		}
+		start := len(values)
+		values = append(values, from...)
+		wire.Header[name] = values[start:len(values):len(values)]
+	}
+	for _, f := range d.fields[:d.n] {
+		wire.Header[f.Name] = []string{f.Value}
+	}
+	if len(cookies) > 0 {
+		wire.Header["Cookie"] = []string{cookieHeader(cookies)}
+	}
 	if wire.Method == "" {
 		wire.Method = http.MethodGet
 	}
 	if wire.Host == "" {
 		wire.Host = wire.URL.Host
 	}
-	set := func(name string, values []string) {
-		if !shared {
-			values = append([]string(nil), values...)
+	if !isASCII(wire.Host) {
+		host, err := asciiAuthority(wire.Host)
+		if err != nil {
+			return nil, err
 		}
-		h[name] = values
+		wire.Host = host
 	}
-	if _, ok := h["Connection"]; !ok && !wire.Close {
-		set("Connection", keepAliveValue)
-	}
-	if cfg.gzip && !has(h, "Accept-Encoding") && !has(h, "Range") {
-		set("Accept-Encoding", gzipValue)
-		unzip = true
-	}
-	if c.door == wholeClient && cfg.jar != nil {
-		if cookies := cfg.jar.Cookies(user.URL); len(cookies) > 0 {
-			h["Cookie"] = []string{cookieHeader(cookies)}
-		}
-	}
-	switch ua, ok := h["User-Agent"]; {
-	case ok && (len(ua) == 0 || ua[0] == ""):
-		delete(h, "User-Agent") // net/http's way to ask for none
-	case !ok && cfg.userAgent != "":
-		set("User-Agent", cfg.userAgentValue)
-	}
-	return wire, unzip
-}
-
-func has(h http.Header, canonical string) bool {
-	if _, ok := h[canonical]; ok {
-		return true
-	}
-	for name := range h { // a caller may have kept its own case
-		if len(name) == len(canonical) && strings.EqualFold(name, canonical) {
-			return true
-		}
-	}
-	return false
+	return wire, nil
 }
 
 func cookieHeader(cookies []*http.Cookie) string {

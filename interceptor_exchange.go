@@ -56,7 +56,7 @@ func (e *Exchange) sendRequest(req *http.Request) (*http.Response, error) {
 	}
 	if expectsContinue(req) && e.cfg.expectTimeout > 0 {
 		early, err := e.awaitContinue(req)
-		if err != nil || early != nil {
+		if err != nil || early != nil || e.sendEnded() {
 			return early, err
 		}
 	}
@@ -117,11 +117,7 @@ func (e *Exchange) awaitContinue(req *http.Request) (*http.Response, error) {
 	for {
 		came, err := e.codec.AwaitHead(e.cfg.expectTimeout)
 		if err != nil {
-			emit(c, ResponseFailed{translate(err)})
-			failure := e.fail(err, nil)
-			e.endSend(err)
-			e.endRecv(err)
-			return nil, failure
+			return nil, e.failReceive(err)
 		}
 		if !came {
 			return nil, nil
@@ -176,7 +172,8 @@ func (e *Exchange) markReceived() {
 
 // readHead reads one head, and reports interim ones.
 func (e *Exchange) readHead(req *http.Request) (*http.Response, error) {
-	resp := new(http.Response)
+	resp := &e.response
+	*resp = http.Response{}
 	if err := e.codec.ReadHead(req, resp); err != nil {
 		return nil, e.failReceive(err)
 	}
@@ -207,13 +204,22 @@ func (e *Exchange) failReceive(err error) error {
 		} else {
 			var fault *httpsem.BodyError
 			if u.err != nil && (before || errors.As(u.err, &fault)) {
+				c.phase = PhaseSend
 				failure.err, failure.also = u.err, err
 			}
 			e.reportUpload()
 		}
+		if !before && c.Canceled() {
+			c.phase = PhaseSend // where it was when it was told to stop
+		}
 	} else {
 		e.conn.Abort()
-		if send := e.sendResult(); send != errDone {
+		switch send := e.sendResult(); send {
+		case errDone:
+		case nil: // the server was to ask for the body first
+			e.endSend(err)
+		default:
+			c.phase = PhaseSend
 			failure.err, failure.also = send, err
 		}
 	}
@@ -250,7 +256,6 @@ func (e *Exchange) settleUpload(resp *http.Response) {
 
 // open hands the response out, with a body that ends the exchange.
 func (e *Exchange) open(resp *http.Response) {
-	e.response = resp
 	resp.Request = e.request
 	resp.TLS = e.conn.TLS()
 	resp.Body = &e.body

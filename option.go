@@ -98,7 +98,6 @@ type settings struct {
 	idempotent       bool
 	gzip             bool
 	userAgent        string
-	userAgentValue   []string // userAgent as a header's values; shared, never changed
 	headerOrder      []string
 	maxHead          int64
 	leaks            func(Leak)
@@ -149,9 +148,6 @@ func (s *settings) derive(p place, opts []Option) (*settings, error) {
 	}
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
-	}
-	if len(n.userAgentValue) == 0 || n.userAgentValue[0] != n.userAgent {
-		n.userAgentValue = []string{n.userAgent}
 	}
 	if n.howStale {
 		how := n.how

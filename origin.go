@@ -47,6 +47,28 @@ func addressOf(u *url.URL, how *connect.Config) (connect.Address, error) {
 	return a, nil
 }
 
+func isASCII(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
+}
+
+// asciiAuthority is asciiHost for a host with, perhaps, a port.
+func asciiAuthority(hostport string) (string, error) {
+	u := url.URL{Host: hostport}
+	host, err := asciiHost(u.Hostname())
+	if err != nil {
+		return "", err
+	}
+	if port := u.Port(); port != "" {
+		host += ":" + port
+	}
+	return host, nil
+}
+
 func quoteScheme(s string) string {
 	if len(s) > 32 {
 		s = s[:32] + "…"

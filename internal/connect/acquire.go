@@ -2,6 +2,8 @@ package connect
 
 import (
 	"context"
+
+	"github.com/okhttp-go/okhttp/internal/linked"
 )
 
 // AcquireParams says what connection is wanted, and how to open one.
@@ -27,7 +29,7 @@ type waiter struct {
 	ctx    context.Context
 
 	// Guarded by pool.mu.
-	queued elem[waiter]
+	queued linked.Elem[waiter]
 	job    *job // the attempt that was begun for it; nil while the host's limit holds it back
 
 	// Written under pool.mu before ready is closed, only read after.
@@ -39,13 +41,13 @@ type waiter struct {
 
 // serveLocked hands the caller's lease on c to w.
 func (w *waiter) serveLocked(c *Conn) {
-	w.queued.remove()
+	w.queued.Remove()
 	w.conn = c
 	close(w.ready)
 }
 
 func (w *waiter) failLocked(err error) {
-	w.queued.remove()
+	w.queued.Remove()
 	w.err = err
 	close(w.ready)
 }
@@ -101,13 +103,13 @@ func (p *Pool) takeOrQueue(ctx context.Context, params AcquireParams) (*Conn, *w
 	w := &waiter{params: params, ctx: ctx, ready: make(chan struct{})}
 	if params.Fresh && p.limits.MaxPerHost > 0 && h.live >= p.limits.MaxPerHost {
 		// The limit is full; make room for the new connection among the idle ones.
-		if c := h.available.last(); c != nil && c.leases == 0 {
+		if c := h.available.Last(); c != nil && c.leases == 0 {
 			p.unlinkLocked(c, "replaced after a failure")
 			dead = append(dead, c)
 		}
 	}
 	h = p.hostLocked(params.Address)
-	h.waiters.pushBack(&w.queued, w)
+	h.waiters.PushBack(&w.queued, w)
 	p.startJobsLocked(h)
 	return nil, w, nil
 }
@@ -129,7 +131,7 @@ func (p *Pool) wait(ctx context.Context, w *waiter) (Lease, error) {
 			return Lease{}, context.Cause(ctx)
 		default:
 		}
-		w.queued.remove()
+		w.queued.Remove()
 		j := w.job
 		if j != nil {
 			j.orphanLocked()

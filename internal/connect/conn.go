@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/okhttp-go/okhttp/internal/http1"
+	"github.com/okhttp-go/okhttp/internal/linked"
 )
 
 // Conn is one open connection and its place in the pool.
@@ -32,9 +33,9 @@ type Conn struct {
 	limit     int // how many leases it takes
 	retired   string
 	idleSince time.Time
-	inAll     elem[Conn] // every open connection
-	available elem[Conn] // in host.available while leases < limit and not retired
-	idle      elem[Conn] // in pool.idle while leases == 0
+	inAll     linked.Elem[Conn] // every open connection
+	available linked.Elem[Conn] // in host.available while leases < limit and not retired
+	idle      linked.Elem[Conn] // in pool.idle while leases == 0
 }
 
 // Codec returns the codec. Only a lease holder may use it.
@@ -96,15 +97,20 @@ func (c *Conn) Detach(reason string) {
 // Abort closes the socket at once, whoever uses it. It never blocks.
 func (c *Conn) Abort() { c.link.Raw.Close() }
 
+// goodbyeTime is what a peer gets to take note of a close. There is room for it
+// in the socket's buffer, unless the peer has stopped reading; and whoever closes
+// may be on the way to another host.
+const goodbyeTime = time.Millisecond
+
 // close ends the connection in the way the protocol has it: over TLS with
-// close_notify. The peer has nothing to say any more, so it does not block.
+// close_notify, if that can be sent at once.
 func (c *Conn) close(graceful bool) {
 	if !graceful {
 		c.link.Raw.Close()
 		return
 	}
-	if c.link.Conn != c.link.Raw {
-		c.link.Conn.SetWriteDeadline(time.Now().Add(100 * time.Millisecond))
+	if c.link.under != nil {
+		c.link.under.leave(goodbyeTime)
 	}
 	c.link.Conn.Close()
 }
@@ -121,6 +127,9 @@ func expiry(now time.Time, age time.Duration) time.Time {
 	}
 	return now.Add(age - jitter)
 }
+
+// aged reports whether c has passed its maximum age.
+func (c *Conn) aged() bool { return !c.expires.IsZero() && !time.Now().Before(c.expires) }
 
 // Snapshot is what can be seen of a connection from outside at one moment.
 type Snapshot struct {

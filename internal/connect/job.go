@@ -34,11 +34,11 @@ func (p *Pool) startJobsLocked(h *host) {
 	if p.closed {
 		return
 	}
-	for e := h.waiters.front; e != nil; e = e.next {
+	for w := range h.waiters.All {
 		if p.limits.MaxPerHost > 0 && h.live >= p.limits.MaxPerHost {
 			return
 		}
-		if w := e.owner; w.job == nil {
+		if w.job == nil {
 			p.startJobLocked(h, w)
 		}
 	}
@@ -68,7 +68,7 @@ func (j *job) run() {
 	if j.orphaned != nil {
 		j.orphaned.Stop()
 	}
-	own := j.owner.queued.in != nil // still waiting
+	own := j.owner.queued.Linked() // still waiting
 	if err != nil {
 		p.counter.Failed++
 		j.host.live--

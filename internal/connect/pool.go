@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/okhttp-go/okhttp/internal/http1"
+	"github.com/okhttp-go/okhttp/internal/linked"
 )
 
 // Limits are the pool's bounds. See the comments for what zero means.
@@ -34,8 +35,8 @@ type Pool struct {
 
 	mu      sync.Mutex
 	hosts   map[Address]*host
-	all     list[Conn] // every open connection, oldest first
-	idle    list[Conn] // without leases; the longest idle is last
+	all     linked.List[Conn] // every open connection, oldest first
+	idle    linked.List[Conn] // without leases; the longest idle is last
 	jobs    map[*job]struct{}
 	timer   *time.Timer // runs sweep; nil until a connection is idle
 	armed   bool
@@ -49,9 +50,9 @@ type Pool struct {
 // host is what the pool knows of one address.
 type host struct {
 	addr      Address
-	available list[Conn]   // can take another lease; the last one to become so is first
-	waiters   list[waiter] // first come, first served
-	live      int          // open connections and running jobs
+	available linked.List[Conn]   // can take another lease; the last one to become so is first
+	waiters   linked.List[waiter] // first come, first served
+	live      int                 // open connections and running jobs
 }
 
 // Counters count since the pool was made.
@@ -91,7 +92,7 @@ func (p *Pool) hostLocked(a Address) *host {
 
 // forgetLocked drops a host of which nothing is left.
 func (p *Pool) forgetLocked(h *host) {
-	if h.live == 0 && h.waiters.len == 0 {
+	if h.live == 0 && h.waiters.Len() == 0 {
 		delete(p.hosts, h.addr)
 	}
 }
@@ -100,30 +101,23 @@ func (p *Pool) forgetLocked(h *host) {
 // that are too old are unlinked into dead.
 func (p *Pool) takeLocked(h *host, dead *[]*Conn) *Conn {
 	for {
-		c := h.available.first()
+		c := h.available.First()
 		if c == nil {
 			return nil
 		}
-		if c.leases == 0 && p.pastLocked(c, time.Now()) {
+		if c.leases == 0 && c.aged() { // what has been idle too long is the sweep's business
 			p.counter.Evicted++
 			p.unlinkLocked(c, "maximum age")
 			*dead = append(*dead, c)
 			continue
 		}
-		c.idle.remove()
+		c.idle.Remove()
 		c.leases++
 		if c.leases >= c.limit {
-			c.available.remove()
+			c.available.Remove()
 		}
 		return c
 	}
-}
-
-func (p *Pool) pastLocked(c *Conn, now time.Time) bool {
-	if !c.expires.IsZero() && !now.Before(c.expires) {
-		return true
-	}
-	return p.limits.KeepAlive > 0 && c.idle.in != nil && now.Sub(c.idleSince) >= p.limits.KeepAlive
 }
 
 // unlinkLocked takes c out of the pool; the caller closes it after unlocking.
@@ -132,12 +126,12 @@ func (p *Pool) unlinkLocked(c *Conn, reason string) {
 	if c.retired == "" {
 		c.retired = reason
 	}
-	if c.inAll.in == nil {
+	if !c.inAll.Linked() {
 		return
 	}
-	c.available.remove()
-	c.idle.remove()
-	c.inAll.remove()
+	c.available.Remove()
+	c.idle.Remove()
+	c.inAll.Remove()
 	c.host.live--
 	p.startJobsLocked(c.host)
 	p.forgetLocked(c.host)
@@ -150,20 +144,20 @@ func (p *Pool) adoptLocked(h *host, l Link) *Conn {
 	now := time.Now()
 	c := &Conn{pool: p, host: h, link: l, codec: http1.NewConn(l.Conn, l.Raw), id: p.nextID,
 		created: now, expires: expiry(now, p.limits.MaxAge), limit: 1, leases: 1}
-	p.all.pushBack(&c.inAll, c)
+	p.all.PushBack(&c.inAll, c)
 	return c
 }
 
 // offerLocked gives the lease that the caller has on c to the first waiter, or
 // leaves c idle. It reports false if c must be closed instead.
 func (p *Pool) offerLocked(c *Conn) bool {
-	if w := c.host.waiters.first(); w != nil {
+	if w := c.host.waiters.First(); w != nil {
 		w.serveLocked(c)
 		return true
 	}
 	c.leases--
-	if c.available.in == nil {
-		c.host.available.pushFront(&c.available, c)
+	if !c.available.Linked() {
+		c.host.available.PushFront(&c.available, c)
 	}
 	if c.leases > 0 {
 		return true
@@ -172,7 +166,7 @@ func (p *Pool) offerLocked(c *Conn) bool {
 		return false
 	}
 	c.idleSince = time.Now()
-	p.idle.pushFront(&c.idle, c)
+	p.idle.PushFront(&c.idle, c)
 	p.armLocked(p.limits.KeepAlive)
 	return true
 }
@@ -182,7 +176,7 @@ func (p *Pool) offerLocked(c *Conn) bool {
 func (p *Pool) Release(c *Conn, reusable bool, reason string) {
 	var dead []*Conn
 	p.mu.Lock()
-	if c.inAll.in == nil { // closed while it was in use
+	if !c.inAll.Linked() { // closed while it was in use
 		p.mu.Unlock()
 		c.close(false)
 		return
@@ -193,7 +187,7 @@ func (p *Pool) Release(c *Conn, reusable bool, reason string) {
 		reusable, reason = false, c.retired
 	case p.closed:
 		reusable, reason = false, "client closed"
-	case !c.expires.IsZero() && !time.Now().Before(c.expires):
+	case c.aged():
 		reusable, reason = false, "maximum age"
 		p.counter.Evicted++
 	default:
@@ -205,8 +199,8 @@ func (p *Pool) Release(c *Conn, reusable bool, reason string) {
 		p.unlinkLocked(c, reason)
 		dead = append(dead, c)
 	}
-	for p.idle.len > p.limits.MaxIdle {
-		old := p.idle.last()
+	for p.idle.Len() > p.limits.MaxIdle {
+		old := p.idle.Last()
 		p.counter.Evicted++
 		p.unlinkLocked(old, "too many idle connections")
 		dead = append(dead, old)
@@ -237,7 +231,7 @@ func (p *Pool) sweep() {
 	p.mu.Lock()
 	p.armed = false
 	now := time.Now()
-	for c := p.idle.last(); c != nil; c = p.idle.last() {
+	for c := p.idle.Last(); c != nil; c = p.idle.Last() {
 		if left := p.limits.KeepAlive - now.Sub(c.idleSince); left > 0 {
 			p.armLocked(left)
 			break
@@ -256,7 +250,7 @@ func (p *Pool) sweep() {
 func (p *Pool) CloseIdle() {
 	var dead []*Conn
 	p.mu.Lock()
-	for c := p.idle.last(); c != nil; c = p.idle.last() {
+	for c := p.idle.Last(); c != nil; c = p.idle.Last() {
 		p.unlinkLocked(c, "idle connections closed")
 		dead = append(dead, c)
 	}
@@ -279,11 +273,11 @@ func (p *Pool) Close() {
 		j.cancel(ErrPoolClosed)
 	}
 	for _, h := range p.hosts {
-		for w := h.waiters.first(); w != nil; w = h.waiters.first() {
+		for w := h.waiters.First(); w != nil; w = h.waiters.First() {
 			w.failLocked(ErrPoolClosed)
 		}
 	}
-	for c := p.all.first(); c != nil; c = p.all.first() {
+	for c := p.all.First(); c != nil; c = p.all.First() {
 		if c.leases == 0 {
 			dead = append(dead, c)
 		} else {
@@ -305,9 +299,9 @@ func (p *Pool) Close() {
 func (p *Pool) Stats() Stats {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	s := Stats{Open: p.all.len, Idle: p.idle.len, Dialing: len(p.jobs), Counters: p.counter}
+	s := Stats{Open: p.all.Len(), Idle: p.idle.Len(), Dialing: len(p.jobs), Counters: p.counter}
 	for _, h := range p.hosts {
-		s.Waiting += h.waiters.len
+		s.Waiting += h.waiters.Len()
 	}
 	return s
 }
@@ -316,9 +310,8 @@ func (p *Pool) Stats() Stats {
 func (p *Pool) Snapshots() []Snapshot {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	out := make([]Snapshot, 0, p.all.len)
-	for e := p.all.front; e != nil; e = e.next {
-		c := e.owner
+	out := make([]Snapshot, 0, p.all.Len())
+	for c := range p.all.All {
 		s := Snapshot{ID: c.id, Route: c.link.Route, Protocol: c.link.Protocol, Created: c.created, Leases: c.leases}
 		if c.leases == 0 {
 			s.IdleSince = c.idleSince

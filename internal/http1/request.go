@@ -16,8 +16,10 @@ import (
 // and the rest sorted. Names that HeaderOrder lists stand after Host (unless it
 // lists that too), in its order and its case.
 func (c *Conn) WriteHead(req *http.Request, contentLength int64) error {
-	if err := httpsem.CheckRequest(req, contentLength); err != nil {
-		return err
+	if !c.options.Checked {
+		if err := httpsem.CheckRequest(req, contentLength); err != nil {
+			return err
+		}
 	}
 	out := c.output()
 	b := (*out)[:0]
@@ -29,7 +31,7 @@ func (c *Conn) WriteHead(req *http.Request, contentLength int64) error {
 	b = httpsem.AppendTarget(b, req)
 	b = append(b, " HTTP/1.1\r\n"...)
 
-	h := head{b: b, req: req, contentLength: contentLength, method: method}
+	h := head{b: b, req: req, extra: c.options.Extra, contentLength: contentLength, method: method}
 	if len(c.options.HeaderOrder) == 0 {
 		h.appendPlain()
 	} else {
@@ -46,6 +48,7 @@ func (c *Conn) WriteHead(req *http.Request, contentLength int64) error {
 type head struct {
 	b             []byte
 	req           *http.Request
+	extra         []httpsem.Field
 	method        string
 	contentLength int64
 	close         bool // the caller's own headers ask to close
@@ -70,26 +73,36 @@ func (h *head) keys(buf []string) []string {
 		}
 		buf = append(buf, name)
 	}
+	for _, f := range h.extra {
+		buf = append(buf, f.Name)
+	}
 	slices.Sort(buf)
 	return buf
+}
+
+// all writes the fields of one name, in the case of as.
+func (h *head) all(name, as string) {
+	for _, v := range h.req.Header[name] {
+		h.field(as, v)
+	}
+	for i := range h.extra {
+		if h.extra[i].Name == name {
+			h.field(as, h.extra[i].Value)
+		}
+	}
 }
 
 func (h *head) appendPlain() {
 	var buf [32]string
 	keys := h.keys(buf[:0])
 	h.field("Host", httpsem.RequestHost(h.req))
-	for _, v := range h.req.Header["User-Agent"] {
-		h.field("User-Agent", v)
-	}
+	h.all("User-Agent", "User-Agent")
 	for _, name := range ownNames[1:] {
 		h.own(name, name)
 	}
 	for _, name := range keys {
-		if name == "User-Agent" {
-			continue
-		}
-		for _, v := range h.req.Header[name] {
-			h.field(name, v)
+		if name != "User-Agent" {
+			h.all(name, name)
 		}
 	}
 }
@@ -162,9 +175,7 @@ func (h *head) appendOrdered(order []string) {
 		for i, name := range keys {
 			if !written[i] && httpsem.EqualFold(listed, name) {
 				written[i] = true
-				for _, v := range h.req.Header[name] {
-					h.field(listed, v)
-				}
+				h.all(name, listed)
 			}
 		}
 	}
@@ -175,9 +186,7 @@ func (h *head) appendOrdered(order []string) {
 	}
 	for i, name := range keys {
 		if !written[i] {
-			for _, v := range h.req.Header[name] {
-				h.field(name, v)
-			}
+			h.all(name, name)
 		}
 	}
 }
