@@ -1,0 +1,17 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/okhttp-go/okhttp/internal/testkit"
+)
+
+func TestMain(m *testing.M) { testkit.Main(m) }
+
+func TestRun(t *testing.T) {
+	var out strings.Builder
+	if err := run(&out, 5); err != nil {
+		t.Fatalf("%v\n%s", err, out.String())
+	}
+}
