@@ -64,11 +64,16 @@ func (c *Conn) Begin(o httpsem.ExchangeOptions) {
 	c.sent.Store(false)
 	c.sendDone, c.sendErr, c.bodyDue, c.reqClose = false, nil, false, false
 	c.response = response{}
-	c.headSpare = o.MaxHead
-	if c.headSpare <= 0 {
-		c.headSpare = httpsem.DefaultMaxHead
-	}
+	c.headSpare = c.maxHead()
 	c.interim = 0
+}
+
+// maxHead bounds the bytes of all heads and trailers of the exchange.
+func (c *Conn) maxHead() int64 {
+	if c.options.MaxHead <= 0 {
+		return httpsem.DefaultMaxHead
+	}
+	return c.options.MaxHead
 }
 
 // Sent reports whether any byte of this exchange may have left.
@@ -170,9 +175,9 @@ func (c *Conn) writeSocket(p []byte) (int, error) {
 	first := !c.sent.Swap(true)
 	n, err := c.conn.Write(p)
 	if err != nil {
-		if first && n == 0 && c.tcp != nil {
-			// The kernel took nothing, so nothing can have arrived. Through TLS a
-			// zero does not mean that.
+		if first && n == 0 && c.conn == c.raw {
+			// Nothing was taken, so nothing can have arrived. Through TLS a zero does
+			// not mean that.
 			c.sent.Store(false)
 		}
 		err = c.writeError(err)

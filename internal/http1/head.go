@@ -3,6 +3,7 @@ package http1
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"time"
@@ -90,7 +91,7 @@ func (c *Conn) headLine(off int) (end, next int, err error) {
 func (c *Conn) endOfHead(err error, atStart bool) error {
 	switch {
 	case err == errLongLine:
-		return &httpsem.ProtocolError{Reason: "the response heads are too long"}
+		return &httpsem.ProtocolError{Reason: fmt.Sprintf("server response headers exceeded %d bytes", c.maxHead())}
 	case err != io.EOF:
 		return err
 	case atStart && !c.received.Load():

@@ -96,7 +96,9 @@ func (h *head) appendPlain() {
 	var buf [32]string
 	keys := h.keys(buf[:0])
 	h.field("Host", httpsem.RequestHost(h.req))
-	h.all("User-Agent", "User-Agent")
+	if ua := h.req.Header["User-Agent"]; len(ua) > 0 {
+		h.field("User-Agent", ua[0]) // it is no list: the first counts, as in net/http
+	}
 	for _, name := range ownNames[1:] {
 		h.own(name, name)
 	}

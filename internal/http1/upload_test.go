@@ -173,8 +173,12 @@ func TestRequestTrailer(t *testing.T) {
 			t.Errorf("got %q, %v", sent, err)
 		}
 	}
-	trailer := http.Header{"X-A": {"1\r\n"}}
-	sent, _, _, err := upload(t, strings.NewReader("x"), -1, true, trailer)
+	trailer := http.Header{"X-A": nil}
+	body := io.MultiReader(strings.NewReader("x"), readerFunc(func([]byte) (int, error) {
+		trailer["X-A"] = []string{"1\r\n"}
+		return 0, io.EOF
+	}))
+	sent, _, _, err := upload(t, body, -1, true, trailer)
 	var be *httpsem.BodyError
 	if !errors.As(err, &be) || strings.Contains(sent, "X-A") {
 		t.Errorf("got %q, %v", sent, err)
