@@ -163,13 +163,14 @@ func (h *hop) wrap(err error, f followup.Failure, d followup.Decision) error {
 	if errors.As(err, &fault) {
 		return err
 	}
-	if cause := c.canceledErr(); cause != nil {
-		err = cause
-	}
 	e := &Error{Phase: c.phase, Host: hostPort(h.req), Prior: h.failures}
 	var broken *exchangeError
 	if errors.As(err, &broken) {
 		e.Addr = broken.exchange.addr()
+	}
+	if cause := c.canceledErr(); cause != nil {
+		e = c.located(e, cause)
+	} else if broken != nil {
 		e.Err = translate(broken.err)
 		if broken.also != nil {
 			e.Prior = append(e.Prior[:len(e.Prior):len(e.Prior)], broken.also)

@@ -112,4 +112,6 @@ type Link struct {
 	TLS      *tls.ConnectionState // nil without TLS
 	Route    Route
 	Protocol string // "http/1.1" unless ALPN chose another
+
+	under *floor // what TLS runs on; nil without TLS
 }

@@ -107,7 +107,8 @@ func (p *plan) connectTLS(ctx context.Context) (Link, []attempt, error) {
 }
 
 func (p *plan) handshake(ctx context.Context, link *Link) error {
-	conn := tls.Client(p.raw, tlsConfig(p.addr))
+	under := newFloor(p.raw)
+	conn := tls.Client(under, tlsConfig(p.addr))
 	if d := p.timeouts.Connect; d > 0 {
 		p.raw.SetDeadline(time.Now().Add(d))
 	}
@@ -132,7 +133,7 @@ func (p *plan) handshake(ctx context.Context, link *Link) error {
 		}
 		link.Protocol = name
 	}
-	link.Conn, link.TLS = conn, &state
+	link.Conn, link.TLS, link.under = conn, &state, under
 	return nil
 }
 

@@ -3,7 +3,6 @@ package connect
 import (
 	"errors"
 	"io"
-	"net"
 	"os"
 	"syscall"
 	"time"
@@ -50,6 +49,7 @@ type probe struct {
 	raw   syscall.RawConn // nil where there is none
 	peek  func(fd uintptr)
 	saw   glance
+	one   [1]byte
 	ready readabler // nil for all but in-memory connections
 }
 
@@ -60,24 +60,13 @@ type readabler interface{ Readable() (n int, err error) }
 
 func newProbe(l Link) *probe {
 	p := &probe{link: l}
-	below := l.Raw
-	for {
-		if r, ok := below.(readabler); ok {
-			p.ready = r
-			break
+	below := bottom(l.Raw)
+	if r, ok := below.(readabler); ok {
+		p.ready = r
+	} else if s, ok := below.(syscall.Conn); ok {
+		if raw, err := s.SyscallConn(); err == nil {
+			p.raw = raw
 		}
-		if s, ok := below.(syscall.Conn); ok {
-			if raw, err := s.SyscallConn(); err == nil {
-				p.raw = raw
-			}
-			break
-		}
-		// The same convention as tls.Conn's, for wrappers that count or log.
-		w, ok := below.(interface{ NetConn() net.Conn })
-		if !ok {
-			break
-		}
-		below = w.NetConn()
 	}
 	p.bare = below == l.Conn
 	p.peek = func(fd uintptr) { p.saw = peekSocket(fd) }
@@ -86,29 +75,77 @@ func newProbe(l Link) *probe {
 
 // check returns nil if the connection seems good, else why it is not.
 func (p *probe) check() error {
+	if under := p.link.under; under != nil && under.canGlance() {
+		return p.glanceThrough(under)
+	}
+	for range maxReads {
+		again, err := p.checkOnce()
+		if !again {
+			return err
+		}
+	}
+	return errUnsolicited // it keeps coming, though nothing of it can be read
+}
+
+// glanceThrough asks TLS for a byte and keeps it from waiting for one. That also
+// finds what TLS has read ahead, where the socket is empty.
+func (p *probe) glanceThrough(under *floor) error {
+	under.glancing = true
+	n, err := p.link.Conn.Read(p.one[:])
+	under.glancing = false
+	switch {
+	case n > 0:
+		return errUnsolicited
+	case err == errNothing:
+		return nil
+	case err == nil: // a read that gives nothing makes no sense
+		return errClosedByPeer
+	default:
+		return endOfRead(err)
+	}
+}
+
+// maxReads bounds how often bytes that have arrived are looked into.
+const maxReads = 3
+
+// checkOnce is check for connections that can only be looked at from below. It
+// asks to be called again if a read found nothing although bytes had arrived: it
+// may have been given too little time to get at them.
+func (p *probe) checkOnce() (again bool, err error) {
 	saw, err := p.look()
 	if err != nil {
-		return err
+		return false, err
 	}
 	switch saw {
 	case glanceQuiet:
-		return nil
+		if !p.bare {
+			// What lies between may have read ahead.
+			return false, p.read(longPast)
+		}
+		return false, nil
 	case glanceEnded:
-		return errClosedByPeer
+		return false, errClosedByPeer
 	case glanceReadable:
 		if p.bare {
-			return errUnsolicited
+			return false, errUnsolicited
 		}
-		return p.read(probeWait)
+		if err := p.read(probeWait); err != nil {
+			return false, err
+		}
+		after, err := p.look()
+		return err == nil && after == glanceReadable, err
 	case glanceUnknown:
 		if p.raw != nil {
-			return p.read(probeWait) // a socket, on a platform without peek
+			return false, p.read(probeWait) // a socket, on a platform without peek
 		}
 		// In memory: a deadline that has passed is enough to learn of an end.
-		return p.read(-time.Second)
+		return false, p.read(longPast)
 	}
 	panic("BUG: unknown glance")
 }
+
+// longPast is a wait that is over before it begins.
+const longPast = -time.Second
 
 func (p *probe) look() (glance, error) {
 	switch {
@@ -141,8 +178,7 @@ func (p *probe) read(d time.Duration) error {
 	if err := c.SetReadDeadline(time.Now().Add(d)); err != nil {
 		return endOfRead(err)
 	}
-	var one [1]byte
-	n, err := c.Read(one[:])
+	n, err := c.Read(p.one[:])
 	switch {
 	case n > 0:
 		return errUnsolicited

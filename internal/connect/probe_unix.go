@@ -21,3 +21,21 @@ func peekSocket(fd uintptr) glance {
 		}
 	}
 }
+
+const canPeek = true
+
+// readSocket reads what has arrived.
+func readSocket(fd uintptr, p []byte) (int, error) {
+	for {
+		n, _, err := syscall.Recvfrom(int(fd), p, syscall.MSG_DONTWAIT)
+		switch err {
+		case nil:
+			return n, nil
+		case syscall.EINTR:
+		case syscall.EAGAIN:
+			return 0, errNothing
+		default:
+			return 0, err
+		}
+	}
+}
