@@ -6,6 +6,8 @@
 package http1
 
 import (
+	"crypto/tls"
+	"io"
 	"net"
 	"net/http"
 	"sync/atomic"
@@ -24,6 +26,13 @@ type Conn struct {
 	raw  net.Conn     // the socket below, to close
 	tcp  *net.TCPConn // conn, if nothing lies between HTTP and the kernel
 
+	tls bool // conn is TLS
+
+	// files takes request bodies that are files: conn, if it can and nothing
+	// changes the bytes below it. Of a TCP connection, or one around it, that is
+	// the kernel.
+	files io.ReaderFrom
+
 	deadlines
 	received atomic.Bool // a byte of a response was read
 	sent     atomic.Bool // a byte of the request may have left
@@ -37,6 +46,7 @@ type Conn struct {
 	sendDone bool    // the request is complete on the wire
 	sendErr  error   // why it never will be
 	bodyDue  bool    // the head announced a body
+	tunnel   bool    // the body goes out without framing: a CONNECT
 	reqClose bool    // the request asks to close the connection
 
 	// The receiving half: one goroutine from AwaitHead to the end of the body.
@@ -51,6 +61,9 @@ type Conn struct {
 func NewConn(conn, raw net.Conn) *Conn {
 	c := &Conn{conn: conn, raw: raw}
 	c.tcp, _ = conn.(*net.TCPConn)
+	if _, c.tls = conn.(*tls.Conn); !c.tls {
+		c.files, _ = conn.(io.ReaderFrom)
+	}
 	c.deadlines.conn = conn
 	c.in.conn = c
 	return c
@@ -62,7 +75,7 @@ func (c *Conn) Begin(o httpsem.ExchangeOptions) {
 	c.deadlines.begin(o)
 	c.received.Store(false)
 	c.sent.Store(false)
-	c.sendDone, c.sendErr, c.bodyDue, c.reqClose = false, nil, false, false
+	c.sendDone, c.sendErr, c.bodyDue, c.tunnel, c.reqClose = false, nil, false, false, false
 	c.response = response{}
 	c.headSpare = c.maxHead()
 	c.interim = 0
@@ -175,7 +188,7 @@ func (c *Conn) writeSocket(p []byte) (int, error) {
 	first := !c.sent.Swap(true)
 	n, err := c.conn.Write(p)
 	if err != nil {
-		if first && n == 0 && c.conn == c.raw {
+		if first && n == 0 && !c.tls {
 			// Nothing was taken, so nothing can have arrived. Through TLS a zero does
 			// not mean that.
 			c.sent.Store(false)

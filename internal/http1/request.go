@@ -40,7 +40,8 @@ func (c *Conn) WriteHead(req *http.Request, contentLength int64) error {
 	*out = append(h.b, "\r\n"...)
 
 	c.bodyDue = contentLength != 0
-	c.reqClose = req.Close || h.close
+	c.tunnel = h.tunnels()
+	c.reqClose = req.Close || h.close || c.tunnel
 	return nil
 }
 
@@ -126,7 +127,7 @@ func (h *head) own(name, as string) {
 			h.b = append(h.b, "\r\n"...)
 		}
 	case "Transfer-Encoding":
-		if h.contentLength < 0 {
+		if h.contentLength < 0 && !h.tunnels() {
 			h.field(as, "chunked")
 		}
 	case "Trailer":
@@ -135,6 +136,10 @@ func (h *head) own(name, as string) {
 		}
 	}
 }
+
+// tunnels reports whether what follows the head is no body but the bytes of a
+// tunnel, which go out as they come (RFC 9110, 9.3.6).
+func (h *head) tunnels() bool { return h.method == http.MethodConnect && h.contentLength < 0 }
 
 // expectsLength reports whether servers want to be told even that there is no
 // body.

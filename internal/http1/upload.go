@@ -38,6 +38,8 @@ func (c *Conn) WriteBody(body io.Reader, contentLength int64, inline bool, trail
 		}
 	}
 	switch {
+	case c.tunnel:
+		n, err = c.writeTunnel(body)
 	case contentLength < 0:
 		n, err = c.writeChunked(body, trailer)
 	case contentLength == 0, inline && contentLength <= keptSize/2:
@@ -131,7 +133,7 @@ func (c *Conn) writeInline(body io.Reader, length int64) (int64, error) {
 func (c *Conn) writeFixed(body io.Reader, length int64) (int64, error) {
 	w := &bodyWriter{c: c, left: length}
 	var err error
-	if file := regularFile(body); file != nil && c.tcp != nil {
+	if file := regularFile(body); file != nil && c.files != nil {
 		err = c.sendFile(body, w)
 	} else if wt, ok := body.(io.WriterTo); ok && !isFile(body) {
 		err = w.takeFrom(wt)
@@ -308,7 +310,7 @@ func (c *Conn) sendFile(body io.Reader, w *bodyWriter) error {
 			slice.N = min(slice.N, lr.N)
 		}
 		want := slice.N
-		n, err := c.tcp.ReadFrom(&slice)
+		n, err := c.files.ReadFrom(&slice)
 		if lr, ok := body.(*io.LimitedReader); ok {
 			lr.N -= n
 		}
@@ -321,8 +323,8 @@ func (c *Conn) sendFile(body io.Reader, w *bodyWriter) error {
 		case err == nil:
 		case errors.As(err, &path):
 			return bodyError(err)
-		case n > 0 && errors.Is(err, os.ErrDeadlineExceeded):
-			// Slow, not stuck. If the write was aborted, the next round says so.
+		case n > 0 && c.tcp != nil && errors.Is(err, os.ErrDeadlineExceeded):
+			// Slow, not stuck; and the kernel loses nothing on the way. If the write was aborted, the next round says so.
 		default:
 			err = c.writeError(err)
 			c.sendErr = err
@@ -330,6 +332,28 @@ func (c *Conn) sendFile(body io.Reader, w *bodyWriter) error {
 		}
 	}
 	return nil
+}
+
+// writeTunnel sends bytes as they come, each read at once.
+func (c *Conn) writeTunnel(body io.Reader) (sent int64, err error) {
+	buf := copies.Get().(*[copySize]byte)
+	defer copies.Put(buf)
+	for {
+		n, readErr := readBody(body, buf[:])
+		if n > 0 {
+			m, err := c.writeSocket(buf[:n])
+			sent += int64(m)
+			if err != nil {
+				return sent, err
+			}
+		}
+		if readErr == io.EOF {
+			return sent, nil
+		}
+		if readErr != nil {
+			return sent, readErr
+		}
+	}
 }
 
 // Room for the size line before a chunk's data and the line end after it.

@@ -39,9 +39,14 @@ func CheckRequest(req *http.Request, contentLength int64) error {
 			return err
 		}
 	}
-	for name := range req.Trailer {
+	for name, values := range req.Trailer {
 		if err := CheckTrailerName(name); err != nil {
 			return err
+		}
+		for _, v := range values { // those that are known already
+			if !IsValue(v) {
+				return &RequestError{Reason: "invalid trailer field value for " + strconv.Quote(name)}
+			}
 		}
 	}
 	return nil
@@ -51,11 +56,11 @@ func CheckRequest(req *http.Request, contentLength int64) error {
 // message names the header and never its value.
 func CheckField(name string, values []string) error {
 	if !IsToken(name) {
-		return &RequestError{Reason: fmt.Sprintf("invalid header name %.60q", name)}
+		return &RequestError{Reason: fmt.Sprintf("invalid header field name %.60q", name)}
 	}
 	for _, v := range values {
 		if !IsValue(v) {
-			return &RequestError{Reason: "the value of header " + strconv.Quote(name) + " holds a control character"}
+			return &RequestError{Reason: "invalid header field value for " + strconv.Quote(name)}
 		}
 	}
 	return nil
@@ -94,7 +99,7 @@ func RequestHost(req *http.Request) string {
 func checkHost(req *http.Request) error {
 	host := RequestHost(req)
 	if host == "" {
-		return &RequestError{Reason: "the request has no host"}
+		return &RequestError{Reason: "no Host in request URL"}
 	}
 	for i := range len(host) {
 		switch b := host[i]; {
@@ -174,7 +179,7 @@ func sameNames(lists []string, trailer http.Header) bool {
 // (RFC 9110, 6.5.1).
 func CheckTrailerName(name string) error {
 	if !IsToken(name) {
-		return &RequestError{Reason: fmt.Sprintf("invalid trailer name %.60q", name)}
+		return &RequestError{Reason: fmt.Sprintf("invalid trailer field name %.60q", name)}
 	}
 	if IsFraming(name) {
 		return &RequestError{Reason: "header " + strconv.Quote(name) + " cannot be a trailer"}

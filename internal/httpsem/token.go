@@ -57,10 +57,15 @@ func IsValue[S string | []byte](s S) bool {
 
 // TolerableName reports whether a name in a response is taken as it is, though
 // it may not be a token: servers do send a space within a name, brackets, or
-// Latin-1, and a strange field harms nobody. Whitespace at either end is refused,
-// because parsers disagree about it, which is what smuggling lives from.
+// Latin-1, and a strange field harms nobody. A space before the colon stays in
+// the name, as in net/http. But where that would hide a field which says how
+// long the message is, the name is refused: parsers disagree about it, which is
+// what smuggling lives from.
 func TolerableName(s []byte) bool {
-	if len(s) == 0 || s[0] == ' ' || s[len(s)-1] == ' ' {
+	if len(s) == 0 || s[0] == ' ' {
+		return false
+	}
+	if s[len(s)-1] == ' ' && IsFraming(string(TrimSpace(s))) {
 		return false
 	}
 	for _, b := range s {
