@@ -1,0 +1,31 @@
+// Command bench measures what an HTTP exchange costs its client: this
+// library, net/http, fasthttp, and a hand-written loop on a net.Conn that marks
+// the limit.
+//
+//	go run ./bench                   everything, about ten minutes
+//	go run ./bench -quick            everything, roughly, in under two
+//	go run ./bench -run 'get13/c16'  one scenario
+//	go run ./bench -list             the scenarios
+//
+// # How it measures
+//
+// The server is a process of its own and answers with bytes made beforehand.
+// Every cell (one scenario, one client, one round) is a process of its own too,
+// so that no client inherits another's heap, and its CPU time is its own. The
+// clients of a scenario take turns within a round, each round in another order,
+// and all make the same number of calls. A ratio compares two clients within
+// one round, seconds apart, and what is printed is the median of those ratios:
+// a machine that slows down for a minute slows both. It need not equal the
+// quotient of the two medians in the table.
+//
+// The main figure is the CPU time of the client process per call, user and
+// system, from getrusage, taken around the loop after a warm-up and a
+// collection. The server shares the machine, so calls per second says less.
+//
+// # How to read it
+//
+// The clients: okhttp and net/http are used through http.Client, with a request
+// made for each call, as programs do. The -rt ones are RoundTrip alone, on one
+// request made beforehand. okhttp-do is this library's own Client.Do. raw sends
+// the same bytes each time and parses next to nothing.
+package main
