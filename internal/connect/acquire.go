@@ -69,13 +69,17 @@ func (p *Pool) Acquire(ctx context.Context, params AcquireParams) (Lease, error)
 			return Lease{Conn: c, Reused: true, Planner: params.Planner}, nil
 		}
 		if err := c.Check(); err != nil {
-			p.discard(c, err)
-			if params.Trace != nil && params.Trace.Discarded != nil {
-				params.Trace.Discarded(c, err)
-			}
+			p.discard(c, nil, err)
+			params.discarded(c, err)
 			continue
 		}
 		return Lease{Conn: c, Reused: true, Planner: params.Planner}, nil
+	}
+}
+
+func (params *AcquireParams) discarded(c *Conn, why error) {
+	if params.Trace != nil && params.Trace.Discarded != nil {
+		params.Trace.Discarded(c, why)
 	}
 }
 
@@ -83,11 +87,7 @@ func (p *Pool) Acquire(ctx context.Context, params AcquireParams) (Lease, error)
 // queue with an attempt to open one.
 func (p *Pool) takeOrQueue(ctx context.Context, params AcquireParams) (*Conn, *waiter, error) {
 	var dead []*Conn
-	defer func() {
-		for _, d := range dead {
-			d.close(true)
-		}
-	}()
+	defer func() { p.bury(true, dead...) }()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
@@ -108,13 +108,31 @@ func (p *Pool) takeOrQueue(ctx context.Context, params AcquireParams) (*Conn, *w
 			dead = append(dead, c)
 		}
 	}
-	h = p.hostLocked(params.Address)
 	h.waiters.PushBack(&w.queued, w)
 	p.startJobsLocked(h)
 	return nil, w, nil
 }
 
+// wait waits until w is served with a connection that is alive.
 func (p *Pool) wait(ctx context.Context, w *waiter) (Lease, error) {
+	for {
+		lease, err := p.waitOnce(ctx, w)
+		if err != nil || w.fresh {
+			return lease, err
+		}
+		if lease.Reused {
+			if err := lease.Conn.Check(); err != nil {
+				p.discard(lease.Conn, w, err)
+				w.params.discarded(lease.Conn, err)
+				continue
+			}
+		}
+		w.job.detach()
+		return lease, nil
+	}
+}
+
+func (p *Pool) waitOnce(ctx context.Context, w *waiter) (Lease, error) {
 	select {
 	case <-w.ready:
 	case <-ctx.Done():
@@ -145,7 +163,6 @@ func (p *Pool) wait(ctx context.Context, w *waiter) (Lease, error) {
 		return Lease{Planner: w.planner()}, w.err
 	}
 	if !w.fresh {
-		w.job.detach()
 		return Lease{Conn: w.conn, Reused: w.conn.served > 0}, nil
 	}
 	return Lease{Conn: w.conn, Planner: w.planner()}, nil
@@ -159,12 +176,31 @@ func (w *waiter) planner() *Planner {
 	return w.job.planner
 }
 
-// discard drops an idle connection that was found dead on reuse.
-func (p *Pool) discard(c *Conn, reason error) {
+// discard drops a connection that was found dead on reuse. A waiter to which it
+// was handed goes back to the head of its queue.
+func (p *Pool) discard(c *Conn, w *waiter, reason error) {
+	var ended *job
 	p.mu.Lock()
 	p.counter.Reused--
 	p.counter.Discarded++
-	p.unlinkLocked(c, reason.Error())
+	linked := c.inAll.Linked() // the pool may have been closed meanwhile
+	if linked {
+		p.unlinkLocked(c, reason.Error())
+	}
+	if w != nil {
+		w.conn, w.ready = nil, make(chan struct{})
+		if _, running := p.jobs[w.job]; !running {
+			ended, w.job = w.job, nil
+		}
+		if p.closed {
+			w.failLocked(ErrPoolClosed)
+		} else {
+			c.host.waiters.PushFront(&w.queued, w)
+		}
+	}
 	p.mu.Unlock()
-	c.close(false)
+	ended.detach()
+	if linked {
+		p.bury(false, c)
+	}
 }

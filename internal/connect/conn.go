@@ -32,7 +32,7 @@ type Conn struct {
 	leases    int // exchanges, and calls between two of their exchanges
 	limit     int // how many leases it takes
 	retired   string
-	idleSince time.Time
+	idleSince time.Duration     // on the pool's clock
 	inAll     linked.Elem[Conn] // every open connection
 	available linked.Elem[Conn] // in host.available while leases < limit and not retired
 	idle      linked.Elem[Conn] // in pool.idle while leases == 0
@@ -72,13 +72,19 @@ func (c *Conn) MarkServed() { c.served++ }
 
 // IdleSince is when the connection became idle before its present lease; zero
 // for one that has not been idle. For the lease holder.
-func (c *Conn) IdleSince() time.Time { return c.idleSince }
+func (c *Conn) IdleSince() time.Time {
+	if c.idleSince == 0 {
+		return time.Time{}
+	}
+	return c.pool.started.Add(c.idleSince)
+}
 
 // Check looks, without blocking, whether the peer has closed the connection or
 // sent bytes that nobody asked for. For the lease holder, between exchanges.
 func (c *Conn) Check() error {
 	if c.probe == nil {
 		c.probe = newProbe(c.link)
+		c.probe.idle = c.codec.Idle
 	}
 	return c.probe.check()
 }
@@ -90,8 +96,11 @@ func (c *Conn) Release(reusable bool, reason string) { c.pool.Release(c, reusabl
 // the lease holder from now on, as after an upgrade to another protocol.
 func (c *Conn) Detach(reason string) {
 	c.pool.mu.Lock()
-	c.pool.unlinkLocked(c, reason)
-	c.pool.mu.Unlock()
+	defer c.pool.mu.Unlock()
+	if c.inAll.Linked() {
+		c.pool.unlinkLocked(c, reason)
+		c.pool.vacateLocked(c.host)
+	}
 }
 
 // Abort closes the socket at once, whoever uses it. It never blocks.

@@ -123,6 +123,14 @@ func (f *floor) leave(d time.Duration) {
 	_ = f.Conn.SetWriteDeadline(time.Now().Add(d)) // fails only on a closed socket
 }
 
+// isBottom reports whether bottom stops at c, for connections that it can look
+// at. Connections must not be compared: they may be structs that cannot be.
+func isBottom(c net.Conn) bool {
+	_, ready := c.(readabler)
+	_, socket := c.(syscall.Conn)
+	return ready || socket
+}
+
 // bottom unwraps a connection by the convention of tls.Conn, which wrappers that
 // count or log follow.
 func bottom(c net.Conn) net.Conn {

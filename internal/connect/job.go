@@ -71,32 +71,30 @@ func (j *job) run() {
 	own := j.owner.queued.Linked() // still waiting
 	if err != nil {
 		p.counter.Failed++
-		j.host.live--
 		if own {
 			j.owner.failLocked(err)
 		}
-		p.startJobsLocked(j.host)
-		p.forgetLocked(j.host)
+		p.vacateLocked(j.host)
 		p.mu.Unlock()
 		return
 	}
 	if p.closed {
-		j.host.live--
+		p.vacateLocked(j.host)
 		p.mu.Unlock()
 		link.Raw.Close()
 		return
 	}
 	c := p.adoptLocked(j.host, link)
-	keep := true
+	why := ""
 	if own {
 		j.owner.fresh = true
 		j.owner.serveLocked(c)
-	} else if keep = p.offerLocked(c); !keep {
-		p.unlinkLocked(c, "no idle connections are kept")
+	} else if why = p.offerLocked(c); why != "" {
+		p.unlinkLocked(c, why)
 	}
 	p.mu.Unlock()
-	if !keep {
-		c.close(true)
+	if why != "" {
+		p.bury(true, c)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"net/netip"
 	"os"
 	"slices"
@@ -122,9 +123,7 @@ func (p *plan) handshake(ctx context.Context, link *Link) error {
 		return explainHandshake(err)
 	}
 	if p.timeouts.Connect > 0 {
-		if err := p.raw.SetDeadline(time.Time{}); err != nil {
-			return err
-		}
+		_ = p.raw.SetDeadline(time.Time{}) // some connections know no deadlines
 	}
 	state := conn.ConnectionState()
 	if name := state.NegotiatedProtocol; name != "" {
@@ -164,7 +163,7 @@ func explainHandshake(err error) error {
 		return err
 	}
 	if string(header.RecordHeader[:]) == "HTTP/" {
-		return fmt.Errorf("the server answered in plain HTTP: %w", err)
+		return fmt.Errorf("the server answered in plain HTTP: %w: %w", http.ErrSchemeMismatch, err)
 	}
 	return fmt.Errorf("the server does not speak TLS: %w", err)
 }

@@ -132,7 +132,7 @@ func TestHandshakeFailures(t *testing.T) {
 			},
 		}, {
 			name: "plain HTTP", serve: write("HTTP/1.1 400 Bad Request\r\n\r\n"),
-			want: "the server answered in plain HTTP: tls: first record does not look like a TLS handshake",
+			want: "the server answered in plain HTTP: http: server gave HTTP response to HTTPS client: tls: first record does not look like a TLS handshake",
 			check: func(t *testing.T, err error) {
 				var header tls.RecordHeaderError
 				if !errors.As(err, &header) {

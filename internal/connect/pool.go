@@ -31,7 +31,8 @@ var ErrPoolClosed = errors.New("connection pool is closed")
 // begun for it, one begun for another call, or one that became free. A dial
 // that nobody waits for any more still ends in the pool.
 type Pool struct {
-	limits Limits
+	limits  Limits
+	started time.Time
 
 	mu      sync.Mutex
 	hosts   map[Address]*host
@@ -75,8 +76,11 @@ type Stats struct {
 
 // NewPool makes a pool. It has no goroutine of its own.
 func NewPool(l Limits) *Pool {
-	return &Pool{limits: l, hosts: map[Address]*host{}, jobs: map[*job]struct{}{}}
+	return &Pool{limits: l, started: time.Now(), hosts: map[Address]*host{}, jobs: map[*job]struct{}{}}
 }
+
+// now is the time since the pool was made: cheaper to have than the time of day.
+func (p *Pool) now() time.Duration { return time.Since(p.started) }
 
 // Limits returns the pool's bounds.
 func (p *Pool) Limits() Limits { return p.limits }
@@ -120,21 +124,38 @@ func (p *Pool) takeLocked(h *host, dead *[]*Conn) *Conn {
 	}
 }
 
-// unlinkLocked takes c out of the pool; the caller closes it after unlocking.
-// The place that it held in its host's limit goes to the next waiter.
+// unlinkLocked takes c out of the pool. The caller buries it after unlocking;
+// until then it holds its place in its host's limit, since its socket is open.
 func (p *Pool) unlinkLocked(c *Conn, reason string) {
 	if c.retired == "" {
 		c.retired = reason
 	}
-	if !c.inAll.Linked() {
-		return
-	}
 	c.available.Remove()
 	c.idle.Remove()
 	c.inAll.Remove()
-	c.host.live--
-	p.startJobsLocked(c.host)
-	p.forgetLocked(c.host)
+}
+
+// bury closes connections that were unlinked and gives their places to the next
+// waiters.
+func (p *Pool) bury(graceful bool, dead ...*Conn) {
+	if len(dead) == 0 {
+		return
+	}
+	for _, c := range dead {
+		c.close(graceful)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, c := range dead {
+		p.vacateLocked(c.host)
+	}
+}
+
+// vacateLocked gives a place in a host's limit to the next waiter.
+func (p *Pool) vacateLocked(h *host) {
+	h.live--
+	p.startJobsLocked(h)
+	p.forgetLocked(h)
 }
 
 // adoptLocked makes a connection of a link and leases it once.
@@ -148,27 +169,35 @@ func (p *Pool) adoptLocked(h *host, l Link) *Conn {
 	return c
 }
 
-// offerLocked gives the lease that the caller has on c to the first waiter, or
-// leaves c idle. It reports false if c must be closed instead.
-func (p *Pool) offerLocked(c *Conn) bool {
-	if w := c.host.waiters.First(); w != nil {
-		w.serveLocked(c)
-		return true
+// offerLocked gives the lease that the caller has on c to the first waiter that
+// wants it, or leaves c idle. It returns why c must be closed instead, or "".
+func (p *Pool) offerLocked(c *Conn) string {
+	for w := range c.host.waiters.All {
+		switch {
+		case !w.params.Fresh || c.served == 0:
+			if c.served > 0 {
+				p.counter.Reused++
+			}
+			w.serveLocked(c)
+			return ""
+		case w.job == nil:
+			return "makes room for a new connection"
+		}
 	}
 	c.leases--
 	if !c.available.Linked() {
 		c.host.available.PushFront(&c.available, c)
 	}
 	if c.leases > 0 {
-		return true
+		return ""
 	}
 	if p.limits.MaxIdle == 0 {
-		return false
+		return "no idle connections are kept"
 	}
-	c.idleSince = time.Now()
+	c.idleSince = p.now()
 	p.idle.PushFront(&c.idle, c)
 	p.armLocked(p.limits.KeepAlive)
-	return true
+	return ""
 }
 
 // Release gives a lease back. A connection that is not reusable, or has been
@@ -191,13 +220,11 @@ func (p *Pool) Release(c *Conn, reusable bool, reason string) {
 		reusable, reason = false, "maximum age"
 		p.counter.Evicted++
 	default:
-		if reusable = p.offerLocked(c); !reusable {
-			reason = "no idle connections are kept"
-		}
+		reason = p.offerLocked(c)
+		reusable = reason == ""
 	}
 	if !reusable {
 		p.unlinkLocked(c, reason)
-		dead = append(dead, c)
 	}
 	for p.idle.Len() > p.limits.MaxIdle {
 		old := p.idle.Last()
@@ -206,9 +233,10 @@ func (p *Pool) Release(c *Conn, reusable bool, reason string) {
 		dead = append(dead, old)
 	}
 	p.mu.Unlock()
-	for _, d := range dead {
-		d.close(d != c || reusable)
+	if !reusable {
+		p.bury(false, c)
 	}
+	p.bury(true, dead...)
 }
 
 // armLocked sees to it that sweep runs within d.
@@ -230,9 +258,9 @@ func (p *Pool) sweep() {
 	var dead []*Conn
 	p.mu.Lock()
 	p.armed = false
-	now := time.Now()
+	now := p.now()
 	for c := p.idle.Last(); c != nil; c = p.idle.Last() {
-		if left := p.limits.KeepAlive - now.Sub(c.idleSince); left > 0 {
+		if left := p.limits.KeepAlive - (now - c.idleSince); left > 0 {
 			p.armLocked(left)
 			break
 		}
@@ -241,9 +269,7 @@ func (p *Pool) sweep() {
 		dead = append(dead, c)
 	}
 	p.mu.Unlock()
-	for _, c := range dead {
-		c.close(true)
-	}
+	p.bury(true, dead...)
 }
 
 // CloseIdle closes the connections without a lease.
@@ -255,9 +281,7 @@ func (p *Pool) CloseIdle() {
 		dead = append(dead, c)
 	}
 	p.mu.Unlock()
-	for _, c := range dead {
-		c.close(true)
-	}
+	p.bury(true, dead...)
 }
 
 // Close ends every connection, attempt and wait, and returns when the attempts'
@@ -286,12 +310,8 @@ func (p *Pool) Close() {
 		p.unlinkLocked(c, "client closed")
 	}
 	p.mu.Unlock()
-	for _, c := range busy {
-		c.Abort()
-	}
-	for _, c := range dead {
-		c.close(true)
-	}
+	p.bury(false, busy...) // whatever their holders do with them just now
+	p.bury(true, dead...)
 	p.running.Wait()
 }
 
@@ -314,7 +334,7 @@ func (p *Pool) Snapshots() []Snapshot {
 	for c := range p.all.All {
 		s := Snapshot{ID: c.id, Route: c.link.Route, Protocol: c.link.Protocol, Created: c.created, Leases: c.leases}
 		if c.leases == 0 {
-			s.IdleSince = c.idleSince
+			s.IdleSince = p.started.Add(c.idleSince)
 		}
 		out = append(out, s)
 	}

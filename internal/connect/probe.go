@@ -51,6 +51,9 @@ type probe struct {
 	saw   glance
 	one   [1]byte
 	ready readabler // nil for all but in-memory connections
+
+	// idle reads where nothing else can tell; nil: like read.
+	idle func() (n int, err error)
 }
 
 // readabler is implemented by in-memory connections that can be asked what a
@@ -68,7 +71,7 @@ func newProbe(l Link) *probe {
 			p.raw = raw
 		}
 	}
-	p.bare = below == l.Conn
+	p.bare = l.TLS == nil && isBottom(l.Conn)
 	p.peek = func(fd uintptr) { p.saw = peekSocket(fd) }
 	return p
 }
@@ -138,8 +141,7 @@ func (p *probe) checkOnce() (again bool, err error) {
 		if p.raw != nil {
 			return false, p.read(probeWait) // a socket, on a platform without peek
 		}
-		// In memory: a deadline that has passed is enough to learn of an end.
-		return false, p.read(longPast)
+		return false, p.readIdle()
 	}
 	panic("BUG: unknown glance")
 }
@@ -188,6 +190,22 @@ func (p *probe) read(d time.Duration) error {
 		return errClosedByPeer
 	default:
 		return endOfRead(err)
+	}
+}
+
+// readIdle is for connections below which there is no socket to look at: a read
+// with a deadline that has passed tells of an end, if they know deadlines.
+func (p *probe) readIdle() error {
+	if p.idle == nil {
+		return p.read(longPast)
+	}
+	switch n, err := p.idle(); {
+	case n > 0:
+		return errUnsolicited
+	case err != nil:
+		return endOfRead(err)
+	default:
+		return nil
 	}
 }
 
