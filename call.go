@@ -36,6 +36,7 @@ type Call struct {
 	phase   Phase
 	planner *connect.Planner // where the call could still go after a failed exchange
 	fresh   bool             // the next connection must be a new one
+	spoke   bool             // an exchange before the present one has sent something
 	body    requestBody      // of the current hop
 	prior   *http.Response   // the response that the current hop follows
 	stop    func() bool      // ends the watch over the request's context
@@ -358,6 +359,11 @@ func (c *Call) wrap(err error) error {
 		return c.located(e, cause)
 	}
 	if c.client.life.closed.Load() && !errors.Is(err, ErrClosed) {
+		if placed {
+			e := *done
+			e.Err = &causeError{ErrClosed, done.Err}
+			return &e
+		}
 		err = &causeError{ErrClosed, err}
 	}
 	if placed {
@@ -382,7 +388,7 @@ func (c *Call) located(e *Error, err error) *Error {
 	e.Err = translate(err)
 	switch e.Phase {
 	case PhaseQueue, PhaseRequest, PhaseDNS, PhaseConnect, PhaseTLS:
-		e.safe = true
+		e.safe = !c.spoke
 	}
 	return e
 }

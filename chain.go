@@ -2,7 +2,6 @@ package okhttp
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"reflect"
 	"strings"
@@ -36,7 +35,7 @@ type Chain struct {
 
 	network  bool
 	exchange *Exchange // of a network interceptor
-	late     error     // an option that came too late
+	late     string    // why options cannot hold
 	proceeds *atomic.Int32
 }
 
@@ -59,10 +58,10 @@ func (ch *Chain) Connection() Connection {
 // Proceed handles the request by what is below, and returns its response.
 func (ch *Chain) Proceed(req *http.Request) (*http.Response, error) {
 	if req == nil || req.URL == nil {
-		return nil, errors.New("okhttp: Proceed was given no request or no URL")
+		return nil, &InterceptorError{Reason: "called Proceed with no request or no URL"}
 	}
-	if ch.late != nil {
-		return nil, &Error{Phase: PhaseRequest, Host: hostPort(req), Err: ch.late, safe: true}
+	if ch.late != "" {
+		return nil, &InterceptorError{Reason: "gave options to its chain that cannot hold: " + ch.late}
 	}
 	if n := ch.proceeds.Add(1); ch.network && n > 1 {
 		return nil, &InterceptorError{Reason: "called Proceed more than once"}
@@ -76,7 +75,7 @@ func (ch *Chain) Proceed(req *http.Request) (*http.Response, error) {
 func (ch *Chain) With(opts ...Option) *Chain {
 	n := *ch
 	if ch.network {
-		n.late = fmt.Errorf("options come too late for a network interceptor: %s", optionNames(opts))
+		n.late = "it is too late for them in a network interceptor: " + optionNames(opts)
 		return &n
 	}
 	if ch.cfg == nil {
@@ -84,7 +83,7 @@ func (ch *Chain) With(opts ...Option) *Chain {
 	}
 	cfg, err := ch.cfg.derive(atChain, opts)
 	if err != nil {
-		n.late = err
+		n.late = err.Error()
 		return &n
 	}
 	n.cfg = cfg

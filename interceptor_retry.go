@@ -31,6 +31,7 @@ func (c *Call) retryAndFollowUp(cfg *settings, req *http.Request) (*http.Respons
 			}
 			continue
 		}
+		c.spoke = true
 		resp.Request = c.userRequest(hop.req)
 		next, err := hop.followUp(resp)
 		if err != nil || next == nil {
@@ -94,6 +95,7 @@ func (h *hop) recover(err error) error {
 	if !d.Retry {
 		return wrapped
 	}
+	c.spoke = c.spoke || f.Sent
 	h.failures = append(h.failures, wrapped)
 	h.refused = h.refused || f.RefusedByPeer
 	var broken *exchangeError
@@ -165,6 +167,10 @@ func (h *hop) wrap(err error, f followup.Failure, d followup.Decision) error {
 	}
 	e := &Error{Phase: c.phase, Host: hostPort(h.req), Prior: h.failures}
 	var broken *exchangeError
+	var own *Error
+	if errors.As(err, &own) && c.canceledErr() == nil {
+		return err // of another call, that an interceptor made
+	}
 	if errors.As(err, &broken) {
 		e.Addr = broken.exchange.addr()
 	}
@@ -181,7 +187,7 @@ func (h *hop) wrap(err error, f followup.Failure, d followup.Decision) error {
 	if d.UnknownOutcome {
 		e.Err = &causeError{ErrOutcomeUnknown, e.Err}
 	}
-	e.safe = e.safe || f.Unprocessed()
+	e.safe = e.safe || f.Unprocessed() && !c.spoke
 	return e
 }
 

@@ -436,3 +436,48 @@ func TestOnlyTheConnectionIsRetried(t *testing.T) {
 		t.Errorf("%d requests", n)
 	}
 }
+
+// SafeToRetry speaks of the whole call: what an earlier exchange of it may have
+// done is not undone by the failure to open another connection.
+func TestSafeToRetryIsOfTheWholeCall(t *testing.T) {
+	refused := "http://127.0.0.1:1/"
+	t.Run("first exchange", func(t *testing.T) {
+		_, err := startClient(t).Post(t.Context(), refused, "text/plain", strings.NewReader("body"))
+		if !okhttp.SafeToRetry(err) {
+			t.Errorf("not safe: %v", err)
+		}
+	})
+	t.Run("after a redirect", func(t *testing.T) {
+		server := mock.New(t)
+		server.Enqueue(mock.Status(307).WithHeader("Location", refused))
+		_, err := startClient(t).Post(t.Context(), server.URL("/"), "text/plain", strings.NewReader("body"))
+		if err == nil || okhttp.SafeToRetry(err) {
+			t.Errorf("safe: %v", err)
+		}
+	})
+	t.Run("after a retry", func(t *testing.T) {
+		server := serveBroken(t, closedAfter, true)
+		client := startClient(t)
+		resp, err := client.Get(t.Context(), server.url())
+		wantBody(t, resp, err, "good")
+		server.ln.Close() // the retry cannot connect
+		_, err = client.Do(newRequest(t, "PUT", server.url(), strings.NewReader("body")))
+		if err == nil || okhttp.SafeToRetry(err) {
+			t.Errorf("safe: %v", err)
+		}
+	})
+	t.Run("after an interceptor's first request", func(t *testing.T) {
+		server, client := startPair(t, okhttp.WithInterceptor(interceptor(func(ch *okhttp.Chain) (*http.Response, error) {
+			resp, err := ch.Proceed(ch.Request())
+			if err != nil {
+				return nil, err
+			}
+			resp.Body.Close()
+			return ch.Proceed(newRequest(t, "GET", refused, nil))
+		})))
+		_, err := client.Get(t.Context(), server.URL("/"))
+		if err == nil || okhttp.SafeToRetry(err) {
+			t.Errorf("safe: %v", err)
+		}
+	})
+}

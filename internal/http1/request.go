@@ -99,6 +99,8 @@ func (h *head) appendPlain() {
 	h.field("Host", httpsem.RequestHost(h.req))
 	if ua := h.req.Header["User-Agent"]; len(ua) > 0 {
 		h.field("User-Agent", ua[0]) // it is no list: the first counts, as in net/http
+	} else {
+		h.all("User-Agent", "User-Agent")
 	}
 	for _, name := range ownNames[1:] {
 		h.own(name, name)
