@@ -21,15 +21,15 @@ type job struct {
 	Calls       int           // how many; zero to find out, see below
 	Calibrate   time.Duration // with no Calls: make calls for about this long
 	Connections int           // for kindIdle
-	Slices      int           // for kindPair: how many per client
+	Turns       int           // for kindPair
 	Profile     string        // directory for a CPU profile of the measured loop
 }
 
 // A report is what a child measured.
 type report struct {
-	Figures map[string]figures // by client
-	Dials   int64              // connections opened during the measured loop
-	Resumed int64              // of them with a resumed TLS session
+	Figures map[string][]figures // by client; of a kindPair many, else one
+	Dials   int64                // connections opened during the measured loop
+	Resumed int64                // of them with a resumed TLS session
 }
 
 // runChild does the job on standard input.
@@ -77,7 +77,7 @@ func (j job) calibrate(s scenario) (report, error) {
 		return report{}, err
 	}
 	u, err := runFor(workers, j.Calibrate)
-	return report{Figures: map[string]figures{name: u.figures()}}, err
+	return report{Figures: map[string][]figures{name: {u.figures()}}}, err
 }
 
 // loop measures one client making calls.
@@ -126,7 +126,7 @@ func (j job) loop(s scenario) (report, error) {
 		return report{}, fmt.Errorf("the server has received %d bytes of bodies, not %d", sent, want)
 	}
 	return report{
-		Figures: map[string]figures{name: u.figures()},
+		Figures: map[string][]figures{name: {u.figures()}},
 		Dials:   after.Accepted - before.Accepted,
 		Resumed: after.Resumed - before.Resumed,
 	}, nil

@@ -80,7 +80,7 @@ func (j job) idle(s scenario) (report, error) {
 	var f figures
 	f[resident] = float64(after-before) / float64(opened)
 	f[goroutines] = float64(goroutinesAfter-goroutinesBefore) / float64(opened)
-	return report{Figures: map[string]figures{name: f}, Dials: opened}, nil
+	return report{Figures: map[string][]figures{name: {f}}, Dials: opened}, nil
 }
 
 // openIdle brings a client to have n idle connections, those it has included.

@@ -28,6 +28,15 @@ type usage struct {
 	mallocs, malloc uint64
 }
 
+// add adds the cost of more calls.
+func (u *usage) add(more usage) {
+	u.calls += more.calls
+	u.cpu += more.cpu
+	u.wall += more.wall
+	u.mallocs += more.mallocs
+	u.malloc += more.malloc
+}
+
 func (u usage) figures() figures {
 	var f figures
 	n := float64(u.calls)

@@ -5,7 +5,8 @@ import "runtime"
 // pair measures two clients in one process, in short slices in the order A B B A
 // over and over. A process of its own for each would differ by more than the
 // few percent looked for here: by its memory layout, or the cores it was given.
-// What counts is each client's median slice.
+// Each such turn counts as a round, so that there are many
+// ratios, each of one moment.
 func (j job) pair(s scenario) (report, error) {
 	var workers [2][]worker
 	for i, name := range j.Clients {
@@ -22,32 +23,19 @@ func (j job) pair(s scenario) (report, error) {
 		}
 	}
 	runtime.GC()
-	var slices [2][]figures
-	for len(slices[0]) < j.Slices {
+	r := report{Figures: map[string][]figures{}}
+	for range j.Turns {
+		var sums [2]usage
 		for _, i := range []int{0, 1, 1, 0} {
 			u, err := runLoop(workers[i], j.Calls)
 			if err != nil {
 				return report{}, err
 			}
-			slices[i] = append(slices[i], u.figures())
+			sums[i].add(u)
 		}
-	}
-	r := report{Figures: map[string]figures{}}
-	for i, name := range j.Clients {
-		r.Figures[name] = medianFigures(slices[i])
+		for i, name := range j.Clients {
+			r.Figures[name] = append(r.Figures[name], sums[i].figures())
+		}
 	}
 	return r, nil
-}
-
-// medianFigures returns the median of each figure.
-func medianFigures(all []figures) figures {
-	var m figures
-	for f := range m {
-		values := make([]float64, len(all))
-		for i := range all {
-			values[i] = all[i][f]
-		}
-		m[f] = median(values)
-	}
-	return m
 }

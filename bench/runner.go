@@ -23,7 +23,7 @@ type runner struct {
 type outcome struct {
 	scenario scenario
 	rounds   int
-	cells    map[string][]figures // by client, then round; NaN where a cell failed
+	cells    map[string][]figures // by client, then round (turn of a kindPair); NaN where a cell failed
 	remarks  []string
 	failed   bool
 }
@@ -96,18 +96,18 @@ func (r runner) callsOf(ctx context.Context, s scenario) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	calls := found.Figures[by][rate] * long.Seconds()
 	if s.kind == kindPair {
-		calls = found.Figures[by][rate] * pairSlice.Seconds()
+		long = pairSlice
 	}
+	calls := found.Figures[by][0][rate] * long.Seconds()
 	return max(int(math.Round(calls)), s.parallel, 2), nil
 }
 
-// pairSlice is how long one slice of a kindPair is about. A pair gets more time
-// than other scenarios, for it has less to show.
+// pairSlice is about how long one slice of a kindPair is, four of which make a
+// turn. A pair gets several times the time of a cell, for it has less to show.
 const (
 	pairSlice = 50 * time.Millisecond
-	pairTimes = 5
+	pairTimes = 8
 )
 
 // cell measures one cell and notes the figures.
@@ -115,7 +115,7 @@ func (r runner) cell(ctx context.Context, o *outcome, calls, round int, names []
 	s := o.scenario
 	r.progress.say("%s: round %d of %d, %s", s.name, round+1, o.rounds, strings.Join(names, " and "))
 	j := job{Scenario: s.name, Clients: names, Servers: r.servers, Calls: calls, Connections: r.connections}
-	j.Slices = max(2, int(pairTimes*r.each/(2*pairSlice)))
+	j.Turns = max(2, int(pairTimes*r.each/(4*pairSlice)))
 	if round == o.rounds-1 {
 		j.Profile = r.profile
 	}
@@ -126,9 +126,9 @@ func (r runner) cell(ctx context.Context, o *outcome, calls, round int, names []
 	for _, name := range names {
 		f, ok := got.Figures[name]
 		if !ok {
-			f = missing()
+			f = []figures{missing()}
 		}
-		o.cells[name] = append(o.cells[name], f)
+		o.cells[name] = append(o.cells[name], f...)
 	}
 	if err == nil && s.kind == kindLoop {
 		o.checkDials(names[0], calls, got)

@@ -14,7 +14,7 @@ func TestEveryScenario(t *testing.T) {
 	for _, s := range scenarios() {
 		for _, name := range s.clients {
 			t.Run(s.name+"/"+name, func(t *testing.T) {
-				j := job{Scenario: s.name, Clients: []string{name}, Servers: servers, Calls: 1, Connections: 64, Slices: 2}
+				j := job{Scenario: s.name, Clients: []string{name}, Servers: servers, Calls: 1, Connections: 64, Turns: 2}
 				if s.kind == kindPair {
 					j.Clients = append(j.Clients, name)
 				}
