@@ -111,8 +111,8 @@ func (c *Conn) Drain(limit int64, d time.Duration) bool {
 	case r.state == fixedLength && r.left > limit:
 		return false
 	}
-	c.limitReads(time.Now().Add(d))
-	defer c.limitReads(time.Time{})
+	c.limitReads(d)
+	defer c.freeReads()
 	buf := copies.Get().(*[copySize]byte)
 	defer copies.Put(buf)
 	for limit >= 0 {

@@ -7,10 +7,13 @@ package http1
 
 import (
 	"crypto/tls"
+	"errors"
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"sync/atomic"
+	"time"
 
 	"github.com/okhttp-go/okhttp/internal/httpsem"
 )
@@ -51,6 +54,7 @@ type Conn struct {
 
 	// The receiving half: one goroutine from AwaitHead to the end of the body.
 	in        input
+	late      *late // a read that was begun before this exchange; nil as a rule
 	response  response
 	headSpare int64 // bytes that heads and trailers may still have
 	interim   int   // 1xx responses so far
@@ -64,7 +68,8 @@ func NewConn(conn, raw net.Conn) *Conn {
 	if _, c.tls = conn.(*tls.Conn); !c.tls {
 		c.files, _ = conn.(io.ReaderFrom)
 	}
-	c.deadlines.conn = conn
+	c.deadlines.conn, c.deadlines.origin = conn, time.Now()
+	c.deadlines.exact = c.tcp == nil // who knows what it does after a timeout
 	c.in.conn = c
 	return c
 }
@@ -169,7 +174,17 @@ func (c *Conn) Hijack() (conn net.Conn, readAhead []byte) {
 // readSocket is the one place where the socket is read into memory.
 func (c *Conn) readSocket(p []byte) (int, error) {
 	c.beforeRead()
-	n, err := c.conn.Read(p)
+	var n int
+	var err error
+	if l := c.late; l != nil {
+		c.late = nil
+		n, err = l.take(p)
+	} else {
+		n, err = c.conn.Read(p)
+	}
+	for n == 0 && err != nil && c.resumeRead(err) {
+		n, err = c.conn.Read(p)
+	}
 	if n > 0 && !c.received.Load() {
 		c.received.Store(true)
 	}
@@ -187,6 +202,9 @@ func (c *Conn) writeSocket(p []byte) (int, error) {
 	}
 	first := !c.sent.Swap(true)
 	n, err := c.conn.Write(p)
+	for m := n; err != nil && (c.resumeWrite(err) || m > 0 && c.renewWrite(err)); n += m {
+		m, err = c.conn.Write(p[n:])
+	}
 	if err != nil {
 		if first && n == 0 && !c.tls {
 			// Nothing was taken, so nothing can have arrived. Through TLS a zero does
@@ -197,6 +215,13 @@ func (c *Conn) writeSocket(p []byte) (int, error) {
 		c.sendErr = err
 	}
 	return n, err
+}
+
+// renewWrite reports whether a write that ran into its timeout after it had got
+// some bytes out may go on for another: the peer is slow, not stuck. Only the
+// kernel knows for certain how many those were.
+func (c *Conn) renewWrite(err error) bool {
+	return c.tcp != nil && errors.Is(err, os.ErrDeadlineExceeded) && c.beforeWrite() == nil
 }
 
 // output returns the write buffer, taking one if there is none.

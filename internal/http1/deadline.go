@@ -18,30 +18,41 @@ var longAgo = time.Unix(1, 0)
 // for another (StartReadTimeout, AbortWrite) is never overwritten by an older
 // intention.
 //
+// To set a deadline costs more than all else that a small read needs. So one
+// that a former read or write left behind is kept if it comes no later than the
+// one that is wanted, but not much earlier either: should it pass, the time that
+// is left is armed and the read goes on. A write goes on only where that is
+// possible: TLS cannot resume one.
+//
 // The socket's deadlines stay as they are between exchanges, passed or not:
-// each is set or cleared before the next read or write that could notice. If a
+// each is looked at before the next read or write that could notice. If a
 // socket refuses a deadline it is closed as a rule, and the read or write that
 // follows says so better.
 type deadlines struct {
-	conn net.Conn
+	conn   net.Conn
+	exact  bool      // writes cannot be resumed
+	origin time.Time // what the durations named …At count from
 
-	mu         sync.Mutex
-	read       time.Duration // bounds each read; 0 means no bound
-	write      time.Duration // bounds each write; 0 means no bound
-	readHeld   bool          // the read timeout does not count yet
-	readUntil  time.Time     // bounds all reads together, if not zero
-	readArmed  bool          // the socket has a read deadline
-	readLast   time.Time     // what that deadline is
-	writeArmed bool          // the socket has a write deadline
-	aborted    bool          // nothing more may be written
+	mu      sync.Mutex
+	read    time.Duration // bounds each read; 0 means no bound
+	write   time.Duration // bounds each write; 0 means no bound
+	held    bool          // the read timeout does not count yet
+	limitAt time.Duration // bounds all reads together, if not zero
+	aborted bool          // nothing more may be written
+
+	readAt, readArmed   time.Duration // when the present read must end, and what the socket has; 0 means none
+	writeAt, writeArmed time.Duration
 }
+
+// now is the time as the fields named …At count it. It is never zero.
+func (d *deadlines) now() time.Duration { return time.Since(d.origin) + 1 }
 
 // begin takes over the timeouts of an exchange.
 func (d *deadlines) begin(o httpsem.ExchangeOptions) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.read, d.write = o.ReadTimeout, o.WriteTimeout
-	d.readHeld, d.readUntil, d.aborted = false, time.Time{}, false
+	d.held, d.limitAt, d.aborted = false, 0, false
 }
 
 // beforeRead must be called before each read that may block.
@@ -52,37 +63,74 @@ func (d *deadlines) beforeRead() {
 }
 
 func (d *deadlines) armRead() {
-	until := d.readUntil
-	if d.read > 0 && !d.readHeld {
-		if t := time.Now().Add(d.read); until.IsZero() || t.Before(until) {
-			until = t
-		}
-	}
-	if until.IsZero() && !d.readArmed {
+	d.readAt = d.limitAt
+	if d.read == 0 || d.held {
+		d.setRead()
 		return
 	}
-	d.readArmed, d.readLast = !until.IsZero(), until
-	_ = d.conn.SetReadDeadline(until)
+	now := d.now()
+	if at := now + d.read; d.readAt == 0 || at < d.readAt {
+		d.readAt = at
+	}
+	if d.readArmed > d.readAt || d.readArmed < now+d.read/2 {
+		d.setRead()
+	}
 }
 
-// limitReads bounds all reads together until limitReads(time.Time{}).
-func (d *deadlines) limitReads(until time.Time) {
+// setRead makes the socket's read deadline the one that is wanted.
+func (d *deadlines) setRead() {
+	if d.readArmed != d.readAt {
+		d.readArmed = d.readAt
+		_ = d.conn.SetReadDeadline(d.time(d.readAt))
+	}
+}
+
+func (d *deadlines) time(at time.Duration) time.Time {
+	if at == 0 {
+		return time.Time{}
+	}
+	return d.origin.Add(at - 1)
+}
+
+// resumeRead reports whether a read that ended with err has time left: then it
+// was an older deadline that passed, and the read is to be repeated.
+func (d *deadlines) resumeRead(err error) bool {
+	if !errors.Is(err, os.ErrDeadlineExceeded) {
+		return false
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.readUntil = until
+	if d.readAt != 0 && d.readAt <= d.now() || d.readArmed == d.readAt {
+		return false
+	}
+	d.setRead()
+	return true
+}
+
+// limitReads bounds all reads together, to d from now, until freeReads.
+func (d *deadlines) limitReads(limit time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.limitAt = d.now() + limit
+}
+
+func (d *deadlines) freeReads() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.limitAt = 0
 }
 
 func (d *deadlines) holdRead() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.readHeld = true
+	d.held = true
 }
 
 func (d *deadlines) startRead() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.readHeld {
-		d.readHeld = false
+	if d.held {
+		d.held = false
 		d.armRead() // a read may be blocked already
 	}
 }
@@ -91,23 +139,47 @@ func (d *deadlines) startRead() {
 func (d *deadlines) beforeWrite() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	switch {
-	case d.aborted:
+	if d.aborted {
 		return httpsem.ErrWriteAborted
-	case d.write > 0:
-		d.writeArmed = true
-		_ = d.conn.SetWriteDeadline(time.Now().Add(d.write))
-	case d.writeArmed:
-		d.writeArmed = false
-		_ = d.conn.SetWriteDeadline(time.Time{})
+	}
+	if d.write == 0 {
+		d.writeAt = 0
+		d.setWrite()
+		return nil
+	}
+	now := d.now()
+	d.writeAt = now + d.write
+	if d.exact || d.writeArmed > d.writeAt || d.writeArmed < now+d.write/2 {
+		d.setWrite()
 	}
 	return nil
+}
+
+func (d *deadlines) setWrite() {
+	if d.writeArmed != d.writeAt {
+		d.writeArmed = d.writeAt
+		_ = d.conn.SetWriteDeadline(d.time(d.writeAt))
+	}
+}
+
+// resumeWrite is resumeRead for writes.
+func (d *deadlines) resumeWrite(err error) bool {
+	if d.exact || !errors.Is(err, os.ErrDeadlineExceeded) {
+		return false
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.aborted || d.writeAt != 0 && d.writeAt <= d.now() || d.writeArmed == d.writeAt {
+		return false
+	}
+	d.setWrite()
+	return true
 }
 
 func (d *deadlines) abortWrite() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.aborted, d.writeArmed = true, true
+	d.aborted, d.writeArmed = true, -1
 	_ = d.conn.SetWriteDeadline(longAgo)
 }
 
@@ -115,9 +187,9 @@ func (d *deadlines) abortWrite() {
 func (d *deadlines) clear() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.read, d.write, d.readUntil = 0, 0, time.Time{}
-	if d.readArmed || d.writeArmed {
-		d.readArmed, d.writeArmed = false, false
+	d.read, d.write, d.limitAt, d.readAt, d.writeAt = 0, 0, 0, 0, 0
+	if d.readArmed != 0 || d.writeArmed != 0 {
+		d.readArmed, d.writeArmed = 0, 0
 		_ = d.conn.SetDeadline(time.Time{})
 	}
 }
@@ -147,5 +219,5 @@ func (d *deadlines) writeError(err error) error {
 func (d *deadlines) readPassed() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.readArmed && !time.Now().Before(d.readLast)
+	return d.readArmed != 0 && d.readArmed <= d.now()
 }

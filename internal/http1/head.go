@@ -23,9 +23,9 @@ func (c *Conn) AwaitHead(d time.Duration) (bool, error) {
 	if len(c.in.buffered()) > 0 {
 		return true, nil
 	}
-	c.limitReads(time.Now().Add(d))
+	c.limitReads(d)
 	err := c.in.fill()
-	c.limitReads(time.Time{})
+	c.freeReads()
 	var timeout *httpsem.TimeoutError
 	switch {
 	case err == nil:

@@ -31,7 +31,7 @@ func (c *Conn) WriteHead(req *http.Request, contentLength int64) error {
 	b = httpsem.AppendTarget(b, req)
 	b = append(b, " HTTP/1.1\r\n"...)
 
-	h := head{b: b, req: req, extra: c.options.Extra, contentLength: contentLength, method: method}
+	h := head{b: b, req: req, extra: &c.options.Extra, contentLength: contentLength, method: method}
 	if len(c.options.HeaderOrder) == 0 {
 		h.appendPlain()
 	} else {
@@ -49,7 +49,7 @@ func (c *Conn) WriteHead(req *http.Request, contentLength int64) error {
 type head struct {
 	b             []byte
 	req           *http.Request
-	extra         []httpsem.Field
+	extra         *[3]httpsem.Field
 	method        string
 	contentLength int64
 	close         bool // the caller's own headers ask to close
@@ -74,8 +74,10 @@ func (h *head) keys(buf []string) []string {
 		}
 		buf = append(buf, name)
 	}
-	for _, f := range h.extra {
-		buf = append(buf, f.Name)
+	for i := range h.extra {
+		if name := h.extra[i].Name; name != "" {
+			buf = append(buf, name)
+		}
 	}
 	slices.Sort(buf)
 	return buf

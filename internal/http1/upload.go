@@ -11,6 +11,16 @@ import (
 	"github.com/okhttp-go/okhttp/internal/httpsem"
 )
 
+const (
+	// sliceSize is how much of a request is handed to the kernel per call.
+	sliceSize = 1 << 20
+
+	// tlsPiece is how much is handed to anything else, TLS above all. A write
+	// there that runs into its timeout cannot be resumed, so a slow peer must be
+	// able to take this much within one.
+	tlsPiece = 64 << 10
+)
+
 var (
 	errBodyLonger  = errors.New("longer than its declared length")
 	errBadCount    = errors.New("its Read returned an impossible count")
@@ -181,7 +191,7 @@ func (w *bodyWriter) Write(p []byte) (n int, err error) {
 		p = p[:w.left]
 	}
 	for n < len(p) {
-		m, err := w.send(p[n:min(len(p), n+sliceSize)])
+		m, err := w.send(p[n:min(len(p), n+w.c.pieceSize())])
 		n += m
 		if err != nil {
 			return n, err
@@ -192,6 +202,14 @@ func (w *bodyWriter) Write(p []byte) (n int, err error) {
 		return n, w.err
 	}
 	return n, nil
+}
+
+// pieceSize is the most that goes out under one write timeout.
+func (c *Conn) pieceSize() int {
+	if c.tcp != nil {
+		return sliceSize
+	}
+	return tlsPiece
 }
 
 // WriteString is for strings.Reader, which would otherwise make one huge copy.
@@ -231,12 +249,13 @@ func (w *bodyWriter) copyFrom(body io.Reader) error {
 	buf := copies.Get().(*[copySize]byte)
 	defer copies.Put(buf)
 	w.checkEnd = true
+	room := min(copySize, w.c.pieceSize())
 	for w.left > 0 {
 		start := 0
-		if out := w.c.out; out != nil && len(*out) > 0 && len(*out) <= copySize/2 {
+		if out := w.c.out; out != nil && len(*out) > 0 && len(*out) <= room/2 {
 			start = copy(buf[:], *out) // one write for the head and the first read
 		}
-		n, err := readBody(body, buf[start:min(copySize, int64(start)+w.left)])
+		n, err := readBody(body, buf[start:min(int64(room), int64(start)+w.left)])
 		if n > 0 {
 			if err := w.sendWithHead(buf[:start+n], start); err != nil {
 				return err
@@ -325,6 +344,7 @@ func (c *Conn) sendFile(body io.Reader, w *bodyWriter) error {
 			return bodyError(err)
 		case n > 0 && c.tcp != nil && errors.Is(err, os.ErrDeadlineExceeded):
 			// Slow, not stuck; and the kernel loses nothing on the way. If the write was aborted, the next round says so.
+		case c.tcp != nil && c.resumeWrite(err):
 		default:
 			err = c.writeError(err)
 			c.sendErr = err
@@ -367,12 +387,13 @@ const (
 func (c *Conn) writeChunked(body io.Reader, trailer http.Header) (sent int64, err error) {
 	buf := copies.Get().(*[copySize]byte)
 	defer copies.Put(buf)
+	room := min(copySize, c.pieceSize())
 	for {
 		head := 0
 		if c.out != nil {
 			head = len(*c.out)
 		}
-		if head > copySize/2 {
+		if head > room/2 {
 			c.bodyDue = true
 			if err := c.Flush(); err != nil {
 				return sent, err
@@ -380,7 +401,7 @@ func (c *Conn) writeChunked(body io.Reader, trailer http.Header) (sent int64, er
 			head = 0
 		}
 		data := head + chunkHead
-		n, readErr := readBody(body, buf[data:copySize-chunkTail-len(endOfChunks)])
+		n, readErr := readBody(body, buf[data:room-chunkTail-len(endOfChunks)])
 		start, end := data, data
 		if n > 0 {
 			// Right to left: the size line ends where the data starts, and the head
@@ -423,7 +444,7 @@ const endOfChunks = "0\r\n\r\n"
 // writeTrailer ends a chunked body with trailers. The values are known only
 // now, so they are checked now: a bad one leaves the request incomplete.
 func (c *Conn) writeTrailer(trailer http.Header) error {
-	h := head{b: append(*c.output(), "0\r\n"...), req: &http.Request{Header: trailer}}
+	h := head{b: append(*c.output(), "0\r\n"...), req: &http.Request{Header: trailer}, extra: new([3]httpsem.Field)}
 	for name, values := range trailer {
 		err := httpsem.CheckTrailerName(name)
 		if err == nil {

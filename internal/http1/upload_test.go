@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/okhttp-go/okhttp/internal/httpsem"
 )
@@ -257,6 +258,51 @@ func TestFileBody(t *testing.T) {
 		}
 		if _, sent, _ := strings.Cut(<-got, "\r\n\r\n"); sent != tt.want {
 			t.Errorf("%s: got %d bytes", tt.name, len(sent))
+		}
+		c.End()
+	}
+}
+
+// A peer that takes a body slowly, but takes it, is waited for: the timeout is
+// for one that takes nothing.
+func TestSlowUpload(t *testing.T) {
+	const timeout = 60 * time.Millisecond
+	for name, body := range map[string]func(int) io.Reader{
+		"memory": func(n int) io.Reader { return bytes.NewReader(make([]byte, n)) },
+		"reader": func(n int) io.Reader { return onlyReader{bytes.NewReader(make([]byte, n))} },
+		"file":   func(n int) io.Reader { return tempFile(t, string(make([]byte, n))) },
+	} {
+		client, server := tcpPair(t)
+		client.SetWriteBuffer(128 << 10)
+		server.SetReadBuffer(256 << 10)
+		const size = 8 << 20
+		got := make(chan int)
+		go func() {
+			buf := make([]byte, 256<<10)
+			total := 0
+			for {
+				n, err := server.Read(buf)
+				total += n
+				if err != nil {
+					got <- total
+					return
+				}
+				time.Sleep(timeout / 6)
+			}
+		}()
+		c := NewConn(client, client)
+		c.Begin(httpsem.ExchangeOptions{WriteTimeout: timeout})
+		if err := c.WriteHead(request(t, "PUT", "http://a", nil), size); err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		n, err := c.WriteBody(body(size), size, false, nil)
+		if elapsed := time.Since(start); err != nil || n != size || elapsed < timeout {
+			t.Errorf("%s: sent %d in %v, %v", name, n, elapsed, err)
+		}
+		client.CloseWrite()
+		if total := <-got; total < size {
+			t.Errorf("%s: the peer got %d", name, total)
 		}
 		c.End()
 	}

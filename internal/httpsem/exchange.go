@@ -10,7 +10,7 @@ type ExchangeOptions struct {
 	WriteTimeout time.Duration // bounds each write of the request
 	MaxHead      int64         // bytes of all response heads and trailers together; 0 means DefaultMaxHead
 	HeaderOrder  []string      // names in the order and case in which they go out; others follow sorted
-	Extra        []Field       // headers that go out with the request's own, which have none of these names
+	Extra        [3]Field      // headers that go out with the request's own, which have none of these names; unused ones are zero
 	Checked      bool          // the request has passed CheckRequest and nobody has changed it since
 }
 
