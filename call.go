@@ -53,10 +53,7 @@ type Call struct {
 	failure  error            // why the call failed
 	leak     *runtime.Cleanup // the watch over a response that was handed out
 
-	// Here because most calls need exactly one of each.
-	first       Exchange
-	extra       []httpsem.Field // headers that the client adds, in extraFields
-	extraFields [3]httpsem.Field
+	first Exchange // here because most calls need exactly one
 }
 
 // door is how a call came in.
@@ -80,7 +77,6 @@ const (
 func newCall(client *Client, cfg *settings, req *http.Request, d door) *Call {
 	c := &Call{client: client, cfg: cfg, original: req, door: d}
 	c.ctx.parent, c.ctx.call = context.Background(), c
-	c.extra = c.extraFields[:0]
 	if req != nil {
 		c.ctx.parent = req.Context()
 	}
@@ -270,17 +266,18 @@ func (c *Call) applicationChain(i int, cfg *settings, req *http.Request) (*http.
 }
 
 // networkChain runs the network interceptors from the i-th on, then the exchange.
-func (c *Call) networkChain(i int, e *Exchange, req *http.Request) (*http.Response, error) {
+// They must keep where the request goes.
+func (c *Call) networkChain(i int, e *Exchange, req *http.Request, where hostAndPort) (*http.Response, error) {
 	if i == len(c.cfg.networkInterceptors) {
 		return e.do(req)
 	}
 	ch := &Chain{req: req, call: c, cfg: e.cfg, network: true, exchange: e, proceeds: new(atomic.Int32)}
 	interceptor := c.cfg.networkInterceptors[i]
 	ch.next = func(_ *settings, next *http.Request) (*http.Response, error) {
-		if origin(next.URL) != e.origin {
+		if origin(next.URL) != where {
 			return nil, &InterceptorError{Interceptor: interceptorName(interceptor), Reason: "must keep the request's host and port"}
 		}
-		return c.networkChain(i+1, e, next)
+		return c.networkChain(i+1, e, next, where)
 	}
 	return ch.intercept(interceptor)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/okhttp-go/okhttp/internal/connect"
+	"github.com/okhttp-go/okhttp/internal/httpsem"
 )
 
 // Exchange is one request and its response on one connection.
@@ -20,8 +21,7 @@ type Exchange struct {
 	conn   *connect.Conn
 	codec  connect.Codec
 	cfg    *settings
-	origin hostAndPort // that network interceptors must keep
-	reused bool        // the connection had been used before
+	reused bool // the connection had been used before
 
 	// Owned by the goroutine that runs the chain until the response is handed out.
 	request    *http.Request
@@ -54,16 +54,13 @@ func (e *exchangeError) Error() string { return e.err.Error() }
 func (e *exchangeError) Unwrap() error { return e.err }
 
 // newExchange begins an exchange on the connection that the call holds.
-func (c *Call) newExchange(cfg *settings, conn *connect.Conn, reused bool, wire *http.Request) *Exchange {
+func (c *Call) newExchange(cfg *settings, conn *connect.Conn, reused bool, extra *[3]httpsem.Field) *Exchange {
 	e := &c.first
 	if e.call != nil { // in use by an earlier hop, whose response may still be looked at
 		e = new(Exchange)
 	}
 	e.call, e.conn, e.codec, e.cfg, e.reused = c, conn, conn.Codec(), cfg, reused
 	e.prior = c.prior
-	if len(c.cfg.networkInterceptors) > 0 {
-		e.origin = origin(wire.URL)
-	}
 	e.body.exchange = e
 	c.mu.Lock()
 	c.exchange, c.reusable, c.reason = e, false, "exchange in progress"
@@ -71,7 +68,7 @@ func (c *Call) newExchange(cfg *settings, conn *connect.Conn, reused bool, wire 
 	e.codec.Begin(connect.ExchangeOptions{
 		ReadTimeout: cfg.readTimeout, WriteTimeout: cfg.writeTimeout,
 		MaxHead: cfg.maxHead, HeaderOrder: cfg.headerOrder,
-		Extra: c.extra, Checked: len(c.cfg.networkInterceptors) == 0,
+		Extra: *extra, Checked: len(c.cfg.networkInterceptors) == 0,
 	})
 	return e
 }

@@ -22,14 +22,12 @@ func (c *Call) bridge(cfg *settings, user *http.Request) (*http.Response, error)
 		if wire, err = d.apply(user, cookies); err != nil {
 			return nil, err
 		}
-		c.extra = c.extra[:0]
-	} else {
-		c.extra = append(c.extra[:0], d.fields[:d.n]...)
+		clear(d.fields[:])
 	}
 	if err := httpsem.CheckRequest(wire, bodyLength(user)); err != nil {
 		return nil, err
 	}
-	resp, err := c.connectTo(cfg, wire)
+	resp, err := c.connectTo(cfg, wire, &d.fields)
 	if err != nil {
 		return nil, err
 	}

@@ -7,11 +7,13 @@ import (
 	"net/url"
 
 	"github.com/okhttp-go/okhttp/internal/connect"
+	"github.com/okhttp-go/okhttp/internal/httpsem"
 )
 
 // connectTo readies an exchange on a connection that fits the request: the one
-// that the call holds already, an idle one, or a new one.
-func (c *Call) connectTo(cfg *settings, wire *http.Request) (*http.Response, error) {
+// that the call holds already, an idle one, or a new one. The codec writes extra
+// beside the request's own headers.
+func (c *Call) connectTo(cfg *settings, wire *http.Request, extra *[3]httpsem.Field) (*http.Response, error) {
 	c.phase = PhaseConnect
 	address, err := addressOf(wire.URL, cfg.connect)
 	if err != nil {
@@ -21,8 +23,11 @@ func (c *Call) connectTo(cfg *settings, wire *http.Request) (*http.Response, err
 	if err != nil {
 		return nil, err
 	}
-	e := c.newExchange(cfg, conn, reused, wire)
-	return c.networkChain(0, e, wire)
+	e := c.newExchange(cfg, conn, reused, extra)
+	if len(c.cfg.networkInterceptors) == 0 {
+		return e.do(wire)
+	}
+	return c.networkChain(0, e, wire, origin(wire.URL))
 }
 
 // connection returns the connection for the next exchange and holds it.
