@@ -114,7 +114,11 @@ func (c *conn) peek(at Trigger, r *RecordedRequest) (Response, bool) {
 	if !ok {
 		return Response{}, false
 	}
-	return p.Peek(Moment{At: at, ConnectionIndex: c.index, ExchangeIndex: c.exchanges, Request: r})
+	m := Moment{At: at, ConnectionIndex: c.index, Request: r}
+	if r != nil {
+		m.ExchangeIndex = r.ExchangeIndex
+	}
+	return p.Peek(m)
 }
 
 // handshake makes TLS of the connection, unless an effect prevents it.
