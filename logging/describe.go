@@ -171,6 +171,9 @@ func handshake(e okhttp.SecureConnectEnd) []detail {
 }
 
 func connection(c okhttp.Connection) []detail {
+	if c.IsZero() {
+		return []detail{{"connection", c.ID(), "none"}}
+	}
 	return []detail{{"connection", c.ID(), fmt.Sprintf("#%d", c.ID())}, fact("route", c.Route().String())}
 }
 
