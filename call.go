@@ -186,7 +186,9 @@ func (c *Call) execute() (*http.Response, error) {
 // run is the whole call, up to the response head.
 func (c *Call) run() (resp *http.Response, err error) {
 	c.phase = PhaseRequest
+	c.mu.Lock()
 	c.chain = chainRunning
+	c.mu.Unlock()
 	c.body.init(c.original)
 	returned := false
 	defer func() {

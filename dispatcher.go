@@ -264,6 +264,7 @@ func (d *Dispatcher) close() {
 	d.waiting = nil
 	d.mu.Unlock()
 	for _, q := range waiting {
+		<-q.announced
 		d.reject(q)
 	}
 	d.cancelAll(func(c *Call) { c.cancel(ErrClosed) })
