@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -60,6 +61,9 @@ type Conn struct {
 	interim   int   // 1xx responses so far
 }
 
+// canPeek: an idle TCP connection is looked at without a read.
+const canPeek = runtime.GOOS != "windows" && runtime.GOOS != "plan9" && runtime.GOOS != "js" && runtime.GOOS != "wasip1"
+
 // NewConn returns the codec of a connection. conn is what HTTP is spoken on, a
 // TLS connection perhaps, and raw the socket below it, or the same.
 func NewConn(conn, raw net.Conn) *Conn {
@@ -70,6 +74,7 @@ func NewConn(conn, raw net.Conn) *Conn {
 	}
 	c.deadlines.conn, c.deadlines.origin = conn, time.Now()
 	c.deadlines.exact = c.tcp == nil // who knows what it does after a timeout
+	c.deadlines.probed = c.tcp == nil || !canPeek
 	c.in.conn = c
 	return c
 }

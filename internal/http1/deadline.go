@@ -31,6 +31,7 @@ var longAgo = time.Unix(1, 0)
 type deadlines struct {
 	conn   net.Conn
 	exact  bool      // writes cannot be resumed
+	probed bool      // between exchanges others change the read deadline, to see whether the peer is still there
 	origin time.Time // what the durations named …At count from
 
 	mu      sync.Mutex
@@ -53,6 +54,9 @@ func (d *deadlines) begin(o httpsem.ExchangeOptions) {
 	defer d.mu.Unlock()
 	d.read, d.write = o.ReadTimeout, o.WriteTimeout
 	d.held, d.limitAt, d.aborted = false, 0, false
+	if d.probed && d.readArmed != 0 {
+		d.readArmed = -1 // whatever it is now
+	}
 }
 
 // beforeRead must be called before each read that may block.

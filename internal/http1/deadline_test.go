@@ -407,3 +407,30 @@ func TestBothHalvesAtOnce(t *testing.T) {
 		t.Error(reason)
 	}
 }
+
+// Between exchanges others set the socket's deadlines: the pool's look at an idle
+// TLS connection does. The next exchange must not rely on what it once set.
+func TestDeadlineChangedWhileIdle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, peer := pipe()
+		defer peer.Close()
+		go func() {
+			buf := make([]byte, 1000)
+			for i := range 2 {
+				if _, err := peer.Read(buf); err == nil && i == 0 {
+					send(peer, 0, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+				}
+			}
+		}()
+		o := httpsem.ExchangeOptions{ReadTimeout: time.Second, WriteTimeout: time.Second}
+		if a := exchange(c, get(t), o); !a.reusable {
+			t.Fatal(a.reason)
+		}
+		c.conn.SetDeadline(time.Time{})
+		start := time.Now()
+		time.AfterFunc(time.Minute, c.Cancel)
+		a := exchange(c, get(t), o)
+		wantTimeout(t, a.err, httpsem.TimeoutRead, time.Second)
+		wantElapsed(t, start, time.Second)
+	})
+}
