@@ -42,6 +42,6 @@ type Moment struct {
 	ExchangeIndex   int     // on that connection, counted from 0
 
 	// Request has the head of the request at AtRequestStart, and is nil
-	// before. It is not to be changed.
+	// before. It is not to be changed, nor kept: the server still fills it.
 	Request *RecordedRequest
 }

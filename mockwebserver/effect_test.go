@@ -125,12 +125,12 @@ func checkRecord(t *testing.T, at mockwebserver.Trigger, r *mockwebserver.Record
 	if (r.Failure == mockwebserver.ErrScripted) != cut || r.Method != "POST" {
 		t.Errorf("at %v: recorded %+v", at, r)
 	}
-	want := "request"
+	want, chunks := "request", 1
 	if at == mockwebserver.AtRequestStart {
-		want = ""
+		want, chunks = "", 0
 	}
-	if r.Text() != want { // its only chunk was read when the middle is reached
-		t.Errorf("at %v: recorded body %q", at, r.Text())
+	if r.Text() != want || len(r.ChunkSizes) != chunks { // its only chunk was read when the middle is reached
+		t.Errorf("at %v: recorded body %q, chunks %v", at, r.Text(), r.ChunkSizes)
 	}
 }
 
@@ -166,10 +166,11 @@ func TestStallTimesOut(t *testing.T) {
 	}
 }
 
+// TestPauseAndCall pauses for a second at every trigger of one exchange.
 func TestPauseAndCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pipe := mockwebserver.Pipe()
-		server := mockwebserver.New(t, mockwebserver.WithListener(pipe))
+		server := mockwebserver.New(t, mockwebserver.WithListener(pipe), mockwebserver.WithTLS())
 		var times []time.Duration
 		start := time.Now()
 		r := mockwebserver.Text("hello")
@@ -179,7 +180,7 @@ func TestPauseAndCall(t *testing.T) {
 			}))
 		}
 		server.Enqueue(r)
-		transport := &http.Transport{DialContext: pipe.DialContext}
+		transport := &http.Transport{DialContext: pipe.DialContext, TLSClientConfig: server.ClientTLS()}
 		defer transport.CloseIdleConnections()
 		if got := post(&http.Client{Transport: transport}, server.URL("/"), "request"); got.body != "hello" {
 			t.Errorf("got %+v", got)
@@ -187,7 +188,7 @@ func TestPauseAndCall(t *testing.T) {
 		if err := server.WaitIdle(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if len(times) != 7 || times[6] != 7*time.Second { // no TLS, hence no handshake
+		if len(times) != 8 || times[7] != 8*time.Second {
 			t.Errorf("got %v", times)
 		}
 	})

@@ -24,54 +24,70 @@ func (x *exchange) readBody() bool {
 
 // receive reads the body into the request.
 func (x *exchange) receive() error {
-	if x.length == 0 && !x.chunked {
-		return x.newPace(AtRequestBody, rate{}, 0).middle()
+	switch {
+	case x.chunked:
+		return x.receiveChunks()
+	case x.length > 0:
+		return x.receiveLength()
 	}
-	limit := x.c.server.settings.headLimit
-	body := io.LimitReader(x.c.br, x.length)
-	pace := x.newPace(AtRequestBody, x.response.requestThrottle, x.length)
-	var chunks *http1.ServerChunks
-	if x.chunked {
-		chunks = http1.NewServerChunks(x.c.br, limit)
-		body = chunks
-		pace = x.newPace(AtRequestBody, x.response.requestThrottle, -1)
-		defer func() {
-			x.request.ChunkSizes, x.request.Trailer = chunks.Sizes, recordedHeader(chunks.Trailer)
-			if x.request.ChunkSizes == nil {
-				x.request.ChunkSizes = []int64{}
-			}
-		}()
-	}
-	x.request.Body = []byte{}
-	buf := make([]byte, min(32<<10, max(x.length, 4<<10)))
-	for {
-		if x.chunked {
-			if err := chunks.Next(); err == io.EOF {
-				return pace.middle() // if the body was empty
-			} else if err != nil {
-				return err
-			}
+	return x.newPace(AtRequestBody, rate{}, 0).middle()
+}
+
+// readBuffer is the most that is read of a body at once.
+const readBuffer = 32 << 10
+
+func (x *exchange) receiveLength() error {
+	p := x.newPace(AtRequestBody, x.response.requestThrottle, x.length)
+	buf := make([]byte, min(readBuffer, x.length))
+	x.request.Body = make([]byte, 0, len(buf))
+	for x.request.BodySize < x.length {
+		if err := x.receivePart(x.c.br, p, buf[:min(int64(len(buf)), x.length-x.request.BodySize)]); err != nil {
+			return err
 		}
-		n, err := pace.next(len(buf))
+	}
+	return nil
+}
+
+func (x *exchange) receiveChunks() error {
+	p := x.newPace(AtRequestBody, x.response.requestThrottle, -1)
+	chunks := http1.NewServerChunks(x.c.br, x.c.server.settings.headLimit)
+	chunks.Sizes = []int64{} // not nil: the body is chunked
+	x.request.Body = []byte{}
+	buf := make([]byte, readBuffer)
+	for {
+		err := chunks.Next()
+		x.request.ChunkSizes = chunks.Sizes
+		if err == io.EOF {
+			x.request.Trailer = recordedHeader(chunks.Trailer)
+			return p.middle() // if the body was empty
+		}
 		if err != nil {
 			return err
 		}
-		n, err = body.Read(buf[:n])
-		pace.moved(n)
-		x.keep(buf[:n])
-		switch {
-		case err == io.EOF:
-			return io.ErrUnexpectedEOF
-		case err != nil:
+		if err := x.receivePart(chunks, p, buf); err != nil {
 			return err
-		case !x.chunked && x.request.BodySize == x.length:
-			return nil
-		case x.chunked && chunks.AtBoundary():
-			if err := pace.middle(); err != nil {
+		}
+		if chunks.AtBoundary() { // the first chunk was read
+			if err := p.middle(); err != nil {
 				return err
 			}
 		}
 	}
+}
+
+// receivePart reads once, as much as the pace allows.
+func (x *exchange) receivePart(body io.Reader, p *pace, buf []byte) error {
+	n, err := p.next(len(buf))
+	if err != nil {
+		return err
+	}
+	n, err = body.Read(buf[:n])
+	p.moved(n)
+	x.keep(buf[:n])
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return err
 }
 
 // keep adds to the recorded body what its limit allows.

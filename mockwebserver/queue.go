@@ -32,7 +32,8 @@ func (q *Queue) Enqueue(responses ...Response) {
 
 // SetFallback sets the response to requests that find the queue empty:
 // Status(404), or Response{}.WithEffect(AtResponseStart, Stall()). By default
-// such a request waits until a response is added.
+// such a request waits until a response is added. It gives up when the client
+// closes the connection, or its writing half.
 func (q *Queue) SetFallback(r Response) { q.fallback.Store(&r) }
 
 // Len returns the number of responses not used yet.
