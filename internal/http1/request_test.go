@@ -173,3 +173,35 @@ func TestSameBytesAsNetHTTP(t *testing.T) {
 		}
 	}
 }
+
+// Sent says no only where it is certain that nothing has left, because a request
+// that may have left is not sent again lightly.
+func TestSent(t *testing.T) {
+	client, server := tcpPair(t)
+	c := NewConn(client, client)
+	c.Begin(httpsem.ExchangeOptions{})
+	req := get(t)
+	if err := c.WriteHead(req, 0); err != nil {
+		t.Fatal(err)
+	}
+	if c.Sent() {
+		t.Error("sent before Flush")
+	}
+	if err := c.Flush(); err != nil || !c.Sent() {
+		t.Error("not sent", err)
+	}
+	c.End()
+	server.Close()
+	client.Close()
+
+	c.Begin(httpsem.ExchangeOptions{})
+	if err := c.WriteHead(req, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Flush(); err == nil || c.Sent() {
+		t.Errorf("on a closed socket: sent %v, %v", c.Sent(), err)
+	}
+	if ok, _ := c.End(); ok {
+		t.Error("reusable")
+	}
+}
