@@ -199,10 +199,14 @@ func (c *rawConn) finish() {
 
 // reset ends the connection with a reset.
 func (c *rawConn) reset() {
-	if tcp, ok := c.Conn.(*net.TCPConn); ok {
-		tcp.SetLinger(0)
+	below := c.Conn
+	if over, ok := below.(interface{ NetConn() net.Conn }); ok {
+		below = over.NetConn()
 	}
-	c.Close()
+	if socket, ok := below.(interface{ SetLinger(int) error }); ok {
+		socket.SetLinger(0)
+	}
+	below.Close()
 }
 
 const fineAnswer = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfine"

@@ -212,7 +212,7 @@ func (p *probe) readIdle() error {
 // endOfRead names the usual ends. A pipe whose other end is closed says EOF to
 // a read, but ErrClosedPipe to a new deadline.
 func endOfRead(err error) error {
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, syscall.ECONNRESET) {
 		return errClosedByPeer
 	}
 	return err
