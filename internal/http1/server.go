@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"github.com/okhttp-go/okhttp/internal/httpsem"
 )
 
 // This file is the server's side of reading: a request head, how its body is
@@ -107,7 +109,7 @@ func (h *ServerHead) parseLine(line string) error {
 		return serverErrorf("request line does not have three words: %.60q", line)
 	}
 	h.Method, h.Target, h.Version = parts[0], parts[1], parts[2]
-	if !serverIsToken(h.Method) {
+	if !httpsem.IsToken(h.Method) {
 		return serverErrorf("method is not a token: %.60q", h.Method)
 	}
 	if h.Target == "" || strings.ContainsFunc(h.Target, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
@@ -131,7 +133,7 @@ func serverParseFields(block string) ([]ServerField, error) {
 		if !ok {
 			return fields, serverErrorf("header line without a colon: %.60q", line)
 		}
-		if !serverIsToken(name) {
+		if !httpsem.IsToken(name) {
 			return fields, serverErrorf("header name is not a token: %.60q", name)
 		}
 		value = strings.Trim(value, " \t")
@@ -257,18 +259,21 @@ func (c *ServerChunks) next() error {
 			return err
 		}
 	}
-	line, err := c.sizeLine()
-	if err != nil {
-		return err
+	line, err := c.br.ReadSlice('\n')
+	if errors.Is(err, bufio.ErrBufferFull) {
+		return serverErrorf("chunk size line is too long")
 	}
-	size, extension, _ := strings.Cut(line, ";")
+	if err != nil {
+		return serverNoEOF(err)
+	}
+	_, extension, _ := bytes.Cut(line, []byte(";"))
 	c.limit -= len(extension)
 	if c.limit < 0 {
 		return serverErrorf("chunk extensions are too long")
 	}
-	n, ok := serverParseChunkSize(strings.TrimRight(size, " \t"))
-	if !ok {
-		return serverErrorf("chunk size is not a hexadecimal number: %.40q", line)
+	n, err := parseChunkLine(line)
+	if err != nil {
+		return serverErrorf("%v: %.40q", err, line)
 	}
 	if n > 0 {
 		c.left, c.inside = n, true
@@ -299,48 +304,9 @@ func (c *ServerChunks) endChunk() error {
 	return nil
 }
 
-func (c *ServerChunks) sizeLine() (string, error) {
-	line, err := c.br.ReadSlice('\n')
-	if errors.Is(err, bufio.ErrBufferFull) {
-		return "", serverErrorf("chunk size line is too long")
-	}
-	if err != nil {
-		return "", serverNoEOF(err)
-	}
-	text, ok := strings.CutSuffix(string(line), "\r\n")
-	if !ok || strings.ContainsAny(text, "\r\x00") {
-		return "", serverErrorf("chunk size line is malformed: %.40q", line)
-	}
-	return text, nil
-}
-
-func serverParseChunkSize(s string) (int64, bool) {
-	if s == "" || len(s) > 15 {
-		return 0, false
-	}
-	for i := range len(s) {
-		if !strings.Contains("0123456789abcdefABCDEF", s[i:i+1]) {
-			return 0, false
-		}
-	}
-	n, err := strconv.ParseInt(s, 16, 64)
-	return n, err == nil
-}
-
 func serverNoEOF(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
 	}
 	return err
-}
-
-func serverIsToken(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		letterOrDigit := c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9'
-		if !letterOrDigit && !strings.Contains("!#$%&'*+-.^_`|~", s[i:i+1]) {
-			return false
-		}
-	}
-	return s != ""
 }

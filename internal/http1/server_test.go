@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/okhttp-go/okhttp/internal/httpsem"
 )
 
 func serverReader(s string) *bufio.Reader { return bufio.NewReader(strings.NewReader(s)) }
@@ -160,7 +162,7 @@ func FuzzServerRequest(f *testing.F) {
 			return
 		}
 		for _, f := range head.Fields {
-			if !serverIsToken(f.Name) || strings.ContainsAny(f.Value, "\r\n\x00") {
+			if !httpsem.IsToken(f.Name) || strings.ContainsAny(f.Value, "\r\n\x00") {
 				t.Fatalf("accepted %q", f)
 			}
 		}
