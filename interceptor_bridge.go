@@ -109,7 +109,8 @@ func (d *defaults) apply(user *http.Request, cookies []*http.Cookie) (*http.Requ
 		wire.Header[name] = values[start:len(values):len(values)]
 	}
 	for _, f := range d.fields[:d.n] {
-		wire.Header[f.Name] = []string{f.Value}
+		values = append(values, f.Value)
+		wire.Header[f.Name] = values[len(values)-1 : len(values) : len(values)]
 	}
 	if len(cookies) > 0 {
 		wire.Header["Cookie"] = []string{cookieHeader(cookies)}

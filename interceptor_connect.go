@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strings"
 
 	"github.com/okhttp-go/okhttp/internal/connect"
 	"github.com/okhttp-go/okhttp/internal/httpsem"
@@ -40,7 +41,7 @@ func (c *Call) connection(cfg *settings, address connect.Address, wire *http.Req
 		Timeouts: connect.Timeouts{Connect: cfg.connectTimeout},
 	}
 	if c.listener != nil {
-		params.Trace = c.trace(wire.URL)
+		params.Tracer = callTracer{c}
 	}
 	if c.tracer != nil {
 		c.tracer.getConn(address.HostPort())
@@ -82,9 +83,12 @@ func (c *Call) keptConnection(address connect.Address) *connect.Conn {
 	return nil
 }
 
-// trace turns the connecting storey's reports into events of the call.
-func (c *Call) trace(u *url.URL) *connect.Trace {
-	where := &url.URL{Scheme: u.Scheme, Host: u.Host}
+// callTracer turns the connecting storey's reports into events of the call.
+type callTracer struct{ call *Call }
+
+func (t callTracer) Trace(a connect.Address) *connect.Trace {
+	c := t.call
+	where := originURL(a)
 	return &connect.Trace{
 		ProxySelectStart:   func() { emit(c, ProxySelectStart{where}) },
 		ProxySelectEnd:     func() { emit(c, ProxySelectEnd{URL: where}) },
@@ -101,4 +105,13 @@ func (c *Call) trace(u *url.URL) *connect.Trace {
 			emit(c, ConnectionDiscarded{Connection{conn}, why})
 		},
 	}
+}
+
+// originURL is the URL of an origin, its port left out if that is the scheme's.
+func originURL(a connect.Address) *url.URL {
+	u := &url.URL{Scheme: a.Scheme, Host: a.HostPort()}
+	if a.Port == defaultPort(a.Scheme) {
+		u.Host = strings.TrimSuffix(u.Host, ":"+a.Port)
+	}
+	return u
 }

@@ -12,8 +12,14 @@ type AcquireParams struct {
 	Planner  *Planner     // where this call could still go; nil: everywhere
 	Memory   *RouteMemory // for a new planner
 	Timeouts Timeouts
-	Trace    *Trace // nil: nobody listens
+	Tracer   Tracer // nil: nobody listens
 	Fresh    bool   // open a new connection: a pooled one has just failed
+}
+
+// Tracer gives the trace of a call that needs one: only those that open a
+// connection do.
+type Tracer interface {
+	Trace(Address) *Trace
 }
 
 // Lease is a connection that is held, until it is given to [Pool.Release].
@@ -78,8 +84,10 @@ func (p *Pool) Acquire(ctx context.Context, params AcquireParams) (Lease, error)
 }
 
 func (params *AcquireParams) discarded(c *Conn, why error) {
-	if params.Trace != nil && params.Trace.Discarded != nil {
-		params.Trace.Discarded(c, why)
+	if params.Tracer != nil {
+		if t := params.Tracer.Trace(params.Address); t.Discarded != nil {
+			t.Discarded(c, why)
+		}
 	}
 }
 

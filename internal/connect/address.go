@@ -57,6 +57,12 @@ type Config struct {
 	FastFallback bool
 }
 
+// custom reports whether functions of the user's are called to connect, which
+// may look for values in their context.
+func (c *Config) custom() bool {
+	return c.DialAddr != nil || c.DialHost != nil || c.Resolver != dns.System()
+}
+
 // Route is one concrete way to an address: plain data, comparable.
 type Route struct {
 	Scheme string         // of the origin

@@ -45,10 +45,20 @@ func (p *Pool) startJobsLocked(h *host) {
 }
 
 func (p *Pool) startJobLocked(h *host, w *waiter) {
-	ctx, cancel := context.WithCancelCause(quietContext{context.WithoutCancel(w.ctx)})
-	j := &job{pool: p, host: h, owner: w, ctx: ctx, cancel: cancel, planner: w.params.Planner}
+	base := context.Background()
+	if h.addr.Config.custom() {
+		base = quietContext{context.WithoutCancel(w.ctx)}
+	}
+	j := &job{pool: p, host: h, owner: w, planner: w.params.Planner}
+	j.ctx, j.cancel = context.WithCancelCause(base)
 	if j.planner == nil {
 		j.planner = NewPlanner(h.addr, w.params.Memory)
+	}
+	if h.addr.Secure() {
+		if h.tls == nil {
+			h.tls = tlsConfig(h.addr)
+		}
+		j.planner.tls = h.tls
 	}
 	w.job = j
 	h.live++
@@ -58,10 +68,15 @@ func (p *Pool) startJobLocked(h *host, w *waiter) {
 }
 
 func (j *job) run() {
+	growStack()
 	p := j.pool
 	defer p.running.Done()
 	defer j.cancel(nil)
-	link, err := j.planner.Connect(j.ctx, j.owner.params.Timeouts, j.gate.wrap(j.owner.params.Trace))
+	var trace *Trace
+	if t := j.owner.params.Tracer; t != nil {
+		trace = j.gate.wrap(t.Trace(j.host.addr))
+	}
+	link, err := j.planner.Connect(j.ctx, j.owner.params.Timeouts, trace)
 
 	p.mu.Lock()
 	delete(p.jobs, j)
@@ -97,6 +112,19 @@ func (j *job) run() {
 		p.bury(true, c)
 	}
 }
+
+// growStack makes a new goroutine's stack large enough for a dial, once and
+// while there is nothing on it to copy. Growing it step by step from deep within
+// package net costs more than all else that a goroutine costs.
+//
+//go:noinline
+func growStack() {
+	var room [7 << 10]byte
+	stackRoom(&room)
+}
+
+//go:noinline
+func stackRoom(*[7 << 10]byte) {}
 
 // orphanLocked notes that the call for which j was begun has left. Others may
 // still want the connection, so j goes on, but not for ever.

@@ -27,6 +27,7 @@ type plan struct {
 	addr     Address
 	route    Route
 	memory   *RouteMemory
+	tls      *tls.Config // for the handshake; nil: it is made
 	timeouts Timeouts
 	trace    *Trace
 
@@ -109,7 +110,11 @@ func (p *plan) connectTLS(ctx context.Context) (Link, []attempt, error) {
 
 func (p *plan) handshake(ctx context.Context, link *Link) error {
 	under := newFloor(p.raw)
-	conn := tls.Client(under, tlsConfig(p.addr))
+	config := p.tls
+	if config == nil {
+		config = tlsConfig(p.addr)
+	}
+	conn := tls.Client(under, config)
 	if d := p.timeouts.Connect; d > 0 {
 		p.raw.SetDeadline(time.Now().Add(d))
 	}

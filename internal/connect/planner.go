@@ -2,6 +2,7 @@ package connect
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 )
 
@@ -21,6 +22,7 @@ import (
 type Planner struct {
 	addr   Address
 	memory *RouteMemory
+	tls    *tls.Config // for handshakes; nil: made for each
 
 	deferred []*plan
 	again    Route // valid if hasAgain
@@ -124,7 +126,7 @@ func (p *Planner) next(ctx context.Context, news <-chan struct{}) (attempt, erro
 }
 
 func (p *Planner) plan(r Route) *plan {
-	return &plan{addr: p.addr, route: r, memory: p.memory, timeouts: p.timeouts, trace: p.trace}
+	return &plan{addr: p.addr, route: r, memory: p.memory, tls: p.tls, timeouts: p.timeouts, trace: p.trace}
 }
 
 func (p *Planner) deferFirst(attempts ...attempt) {

@@ -1,6 +1,7 @@
 package connect
 
 import (
+	"crypto/tls"
 	"errors"
 	"sync"
 	"time"
@@ -54,6 +55,7 @@ type host struct {
 	available linked.List[Conn]   // can take another lease; the last one to become so is first
 	waiters   linked.List[waiter] // first come, first served
 	live      int                 // open connections and running jobs
+	tls       *tls.Config         // for handshakes with it; nil until there is one
 }
 
 // Counters count since the pool was made.
