@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"weak"
 
 	"github.com/okhttp-go/okhttp/internal/connect"
 	"github.com/okhttp-go/okhttp/internal/httpsem"
@@ -28,9 +29,11 @@ type Call struct {
 	tracer   *tracer       // for the request's httptrace.ClientTrace; also in listener
 	ctx      callContext
 
-	inSync   linked.Elem[Call] // guarded by the dispatcher's lock
-	executed atomic.Bool
-	canceled atomic.Bool
+	inSync    linked.Elem[Call] // guarded by the dispatcher's lock
+	executed  atomic.Bool
+	canceled  atomic.Bool
+	root      *Call       // that this one is a clone of; nil: of none
+	bodyTaken atomic.Bool // of a root: it, or a clone, has used the body of the request
 
 	// Owned by the goroutine that runs the chain.
 	phase   Phase
@@ -119,7 +122,19 @@ func (c *Call) Canceled() bool { return c.canceled.Load() }
 // Clone makes a call for the same request with the same options, that has not
 // been executed. Tags are not carried over. A request with a body that was
 // read can be sent again only if it has GetBody.
-func (c *Call) Clone() *Call { return newCall(c.client, c.cfg, c.original, c.door) }
+func (c *Call) Clone() *Call {
+	clone := newCall(c.client, c.cfg, c.original, c.door)
+	clone.root = c.rootCall()
+	return clone
+}
+
+// rootCall is the call that this one is a clone of, in the end.
+func (c *Call) rootCall() *Call {
+	if c.root != nil {
+		return c.root
+	}
+	return c
+}
 
 // Execute runs the call on the caller's goroutine. See [Client.Do].
 func (c *Call) Execute() (*http.Response, error) { return c.execute() }
@@ -190,6 +205,9 @@ func (c *Call) run() (resp *http.Response, err error) {
 	c.chain = chainRunning
 	c.mu.Unlock()
 	c.body.init(c.original)
+	if c.rootCall().bodyTaken.Swap(true) {
+		c.body.spend()
+	}
 	returned := false
 	defer func() {
 		if !returned { // an interceptor panics
@@ -291,7 +309,7 @@ func (c *Call) watch() {
 		if parent.Err() != nil {
 			c.contextEnded()
 		} else {
-			c.stop = context.AfterFunc(parent, c.contextEnded)
+			c.stop = context.AfterFunc(parent, c.whenContextEnds())
 		}
 	}
 	if c.original != nil && c.original.Cancel != nil { //nolint:staticcheck // old callers still set it
@@ -299,6 +317,21 @@ func (c *Call) watch() {
 	}
 	if c.timer == nil {
 		c.startTimer()
+	}
+}
+
+// whenContextEnds is what the request's context calls. While leaks are looked
+// for it must not hold on to the call: the context may live as long as the
+// program, and a call that is forgotten has to be found before.
+func (c *Call) whenContextEnds() func() {
+	if c.cfg.leaks == nil {
+		return c.contextEnded
+	}
+	forgotten := weak.Make(c)
+	return func() {
+		if c := forgotten.Value(); c != nil {
+			c.contextEnded()
+		}
 	}
 }
 

@@ -28,6 +28,7 @@ type leakRecord struct {
 	host   string
 	pcs    []uintptr
 	conn   *connect.Conn
+	stop   func() bool // ends the watch over the request's context; may be nil
 }
 
 // detectLeak watches over the response that the call hands out.
@@ -43,7 +44,7 @@ func (c *Call) detectLeak(*http.Response) {
 	}
 	pcs := make([]uintptr, 32)
 	pcs = pcs[:runtime.Callers(4, pcs)]
-	r := &leakRecord{report: c.cfg.leaks, method: c.original.Method, host: hostPort(c.original), pcs: pcs, conn: conn}
+	r := &leakRecord{report: c.cfg.leaks, method: c.original.Method, host: hostPort(c.original), pcs: pcs, conn: conn, stop: c.stop}
 	if r.method == "" {
 		r.method = http.MethodGet
 	}
@@ -55,6 +56,9 @@ func (c *Call) detectLeak(*http.Response) {
 
 // found runs when a call is unreachable that was not settled.
 func (r *leakRecord) found() {
+	if r.stop != nil {
+		r.stop()
+	}
 	r.conn.Abort()
 	r.conn.Release(false, "response body was never closed")
 	r.report(Leak{Method: r.method, Host: r.host, Stack: formatStack(r.pcs)})

@@ -27,6 +27,9 @@ func (b *requestBody) init(req *http.Request) {
 	}
 }
 
+// spend notes that another call has used the body: it must be had again.
+func (b *requestBody) spend() { b.read, b.closed = true, true }
+
 // empty reports whether there is no body to send.
 func (b *requestBody) empty() bool {
 	return b.req.Body == nil || b.req.Body == http.NoBody
