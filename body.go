@@ -64,11 +64,13 @@ func (b *responseBody) leave(n int64, err error) error {
 	start := !b.started
 	b.started = true
 	closed := b.closed
+	plain := err
 	if err != nil && err != io.EOF {
 		err = b.failure(err)
+		plain = e.call.plain(err)
 	}
 	if err != nil {
-		b.err = err
+		b.err = plain
 	} else if closed {
 		b.err = errReadAfterClose
 	}
@@ -92,7 +94,7 @@ func (b *responseBody) leave(n int64, err error) error {
 		emit(e.call, ResponseBodyEnd{count})
 		e.stopAfterBody(errAbandoned)
 	}
-	return err
+	return plain
 }
 
 // failure gives a read error its place and its public type.

@@ -343,9 +343,17 @@ func (c *Call) startTimer() {
 	}
 }
 
+// clientTimeoutTail is how far an http.Client's timer may lag behind its deadline.
+const clientTimeoutTail = 5 * time.Millisecond
+
 func (c *Call) contextEnded() {
 	parent := c.ctx.parent
 	err := parent.Err()
+	if cancel := c.original.Cancel; err == context.DeadlineExceeded && cancel != nil { //nolint:staticcheck // see watch
+		// The timeout of an http.Client sets both, and tells of itself only once it
+		// has closed the channel, which is now.
+		waitFor(cancel, clientTimeoutTail)
+	}
 	if cause := context.Cause(parent); cause != nil && !errors.Is(cause, err) {
 		err = &causeError{err, cause}
 	}
@@ -369,7 +377,11 @@ func (c *Call) watchCancelChannel() {
 	go func() {
 		select {
 		case <-c.original.Cancel: //nolint:staticcheck // see watch
-			c.Cancel()
+			if deadline, ok := c.ctx.parent.Deadline(); ok && !time.Now().Before(deadline) {
+				c.cancel(context.DeadlineExceeded) // by an http.Client's timeout
+			} else {
+				c.Cancel()
+			}
 		case <-ended:
 		}
 	}()

@@ -91,9 +91,18 @@ func (c *Client) Do(req *http.Request) (*http.Response, error) {
 
 // RoundTrip makes a call as an [http.RoundTripper]: without redirects,
 // authentication and cookies, which are http.Client's, but with all the rest.
+//
+// It keeps to net/http where a program could tell: it reads Host, Content-Length,
+// Transfer-Encoding and Trailer from the request's fields and not from its
+// headers, does not ask for gzip in answer to HEAD, and returns context.Canceled,
+// and io.ErrUnexpectedEOF from a body that was cut off, as they are.
 func (c *Client) RoundTrip(req *http.Request) (*http.Response, error) {
 	call := newCall(c, c.cfg, req, roundTripper)
-	return call.execute()
+	resp, err := call.execute()
+	if err != nil {
+		return nil, call.plain(err)
+	}
+	return resp, nil
 }
 
 // NewCall prepares a call of [Client.Do]'s kind, with options that hold for it

@@ -2,6 +2,7 @@ package okhttp
 
 import (
 	"errors"
+	"net"
 	"net/http"
 	"sync"
 	"time"
@@ -79,7 +80,25 @@ func (c *Call) openExchange() *Exchange {
 	return c.exchange
 }
 
-func (e *Exchange) addr() string { return e.conn.Link().Raw.RemoteAddr().String() }
+// addr is the peer's address. Of a connection that a dialer made it is asked only
+// where that is a socket: others may have none.
+func (e *Exchange) addr() string {
+	if a := e.conn.Route().Addr; a.IsValid() {
+		return a.String()
+	}
+	switch c := e.conn.Link().Raw.(type) {
+	case *net.TCPConn, *net.UnixConn:
+		return addrString(c.RemoteAddr())
+	}
+	return ""
+}
+
+func addrString(a net.Addr) string {
+	if a == nil {
+		return ""
+	}
+	return a.String()
+}
 
 // fail makes the error of an exchange whose other half may have failed too.
 func (e *Exchange) fail(err, also error) *exchangeError {

@@ -1,6 +1,7 @@
 package okhttp
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -102,12 +103,13 @@ func (b *gzipBody) read(p []byte) (int, error) {
 // it is a fault too: it may be the rest of another response.
 func (b *gzipBody) fault(err error) error {
 	var own *Error
-	if errors.As(err, &own) {
+	if errors.As(err, &own) || err == context.Canceled {
 		return err
 	}
 	own = &Error{Phase: PhaseBody, Err: &gzipError{err}}
 	if e := exchangeOf(&http.Response{Body: b.compressed}); e != nil {
 		own.Host, own.Addr = hostPort(e.request), e.addr()
+		return e.call.plain(own)
 	}
 	return own
 }

@@ -54,7 +54,7 @@ func (c Connection) LocalAddr() string {
 	if c.c == nil {
 		return ""
 	}
-	return c.c.Link().Raw.LocalAddr().String()
+	return addrString(c.c.Link().Raw.LocalAddr())
 }
 
 // RemoteAddr names the peer's end of the socket, "" for none.
@@ -62,7 +62,7 @@ func (c Connection) RemoteAddr() string {
 	if c.c == nil {
 		return ""
 	}
-	return c.c.Link().Raw.RemoteAddr().String()
+	return addrString(c.c.Link().Raw.RemoteAddr())
 }
 
 // Route is one concrete way to an origin. It is plain data: comparable, and

@@ -3,14 +3,18 @@ package okhttp
 import (
 	"crypto/tls"
 	"errors"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptrace"
 	"net/textproto"
+	"slices"
+	"strconv"
 	"sync"
 	"time"
 
 	"github.com/okhttp-go/okhttp/internal/connect"
+	"github.com/okhttp-go/okhttp/internal/httpsem"
 )
 
 // tracer serves the httptrace.ClientTrace in a request's context: it listens to
@@ -135,12 +139,12 @@ func dialed(r Route) string {
 func (t *tracer) connectFailed(e ConnectFailed) {
 	if connectPhase(e.Err) == PhaseTLS {
 		if t.hooks.TLSHandshakeDone != nil {
-			t.hooks.TLSHandshakeDone(tls.ConnectionState{}, e.Err)
+			t.hooks.TLSHandshakeDone(tls.ConnectionState{}, cause(e.Err))
 		}
 		return
 	}
 	if t.hooks.ConnectDone != nil {
-		t.hooks.ConnectDone("tcp", dialed(e.Route), e.Err)
+		t.hooks.ConnectDone("tcp", dialed(e.Route), cause(e.Err))
 	}
 }
 
@@ -157,9 +161,8 @@ func (t *tracer) acquired(e ConnectionAcquired) {
 
 func (t *tracer) wroteHeaders(req *http.Request) {
 	if t.hooks.WroteHeaderField != nil {
-		t.hooks.WroteHeaderField("Host", []string{req.Host})
-		for name, values := range req.Header {
-			t.hooks.WroteHeaderField(name, values)
+		for _, f := range wireFields(req) {
+			t.hooks.WroteHeaderField(f.name, f.values)
 		}
 	}
 	if t.hooks.WroteHeaders != nil {
@@ -170,10 +173,49 @@ func (t *tracer) wroteHeaders(req *http.Request) {
 	}
 }
 
+type wireField struct {
+	name   string
+	values []string
+}
+
+// wireFields lists the headers of a request, with those that the codec writes of
+// its own, in the usual order.
+func wireFields(req *http.Request) []wireField {
+	fields := []wireField{{"Host", []string{httpsem.RequestHost(req)}}}
+	if ua := req.Header["User-Agent"]; len(ua) > 0 {
+		fields = append(fields, wireField{"User-Agent", ua[:1]})
+	}
+	if req.Close && !httpsem.HasToken(req.Header["Connection"], "close") {
+		fields = append(fields, wireField{"Connection", []string{"close"}})
+	}
+	switch length := bodyLength(req); {
+	case length > 0 || length == 0 && httpsem.ExpectsLength(req.Method):
+		fields = append(fields, wireField{"Content-Length", []string{strconv.FormatInt(length, 10)}})
+	case length < 0 && req.Method != http.MethodConnect:
+		fields = append(fields, wireField{"Transfer-Encoding", []string{"chunked"}})
+	}
+	for _, name := range slices.Sorted(maps.Keys(req.Header)) {
+		if name != "User-Agent" && !httpsem.IsFraming(name) {
+			fields = append(fields, wireField{name, req.Header[name]})
+		}
+	}
+	return fields
+}
+
 func (t *tracer) wroteRequest(err error) {
 	if t.hooks.WroteRequest != nil {
 		t.hooks.WroteRequest(httptrace.WroteRequestInfo{Err: err})
 	}
+}
+
+// cause is the error that net/http would report: not where it happened, which
+// the hook says already.
+func cause(err error) error {
+	var dial *connect.ConnectError
+	if errors.As(err, &dial) {
+		return dial.Err
+	}
+	return err
 }
 
 // connectPhase tells a failed handshake from a failed dial.

@@ -12,12 +12,15 @@ import (
 func (c *Call) bridge(cfg *settings, user *http.Request) (*http.Response, error) {
 	c.phase = PhaseRequest
 	d := defaultsFor(cfg, user)
+	if c.door == roundTripper {
+		d.asNetHTTP(user)
+	}
 	var cookies []*http.Cookie
 	if c.door == wholeClient && cfg.jar != nil {
 		cookies = cfg.jar.Cookies(user.URL)
 	}
 	wire := user
-	if c.wireIsSeen() || len(cookies) > 0 || d.noUserAgent || !isASCII(user.URL.Host) {
+	if c.wireIsSeen() || len(cookies) > 0 || d.noUserAgent || d.framing || !isASCII(user.URL.Host) || !isASCII(user.Host) {
 		var err error
 		if wire, err = d.apply(user, cookies); err != nil {
 			return nil, err
@@ -57,6 +60,7 @@ type defaults struct {
 	n           int
 	unzip       bool // the client asks for gzip by itself, and so has to undo it
 	noUserAgent bool // the user asks, in net/http's way, to send none
+	framing     bool // the user's headers have some that net/http ignores
 }
 
 func (d *defaults) add(name, value string) {
@@ -93,6 +97,38 @@ func defaultsFor(cfg *settings, user *http.Request) (d defaults) {
 	return d
 }
 
+// asNetHTTP takes back what net/http would not do: ask for gzip in answer to
+// HEAD, whose point may be the Content-Length; or heed the headers which the
+// request's fields determine, and which a program may have copied from another
+// message together with all the rest. Written in another case they are still
+// refused if they contradict.
+func (d *defaults) asNetHTTP(user *http.Request) {
+	if d.unzip && user.Method == http.MethodHead {
+		d.unzip = false
+		kept := d.fields[:0]
+		for _, f := range d.fields[:d.n] {
+			if f.Name != "Accept-Encoding" {
+				kept = append(kept, f)
+			}
+		}
+		clear(d.fields[len(kept):])
+		d.n = len(kept)
+	}
+	for name := range user.Header {
+		if ignoredByNetHTTP(name) {
+			d.framing = true
+		}
+	}
+}
+
+func ignoredByNetHTTP(name string) bool {
+	switch name {
+	case "Host", "Content-Length", "Transfer-Encoding", "Trailer":
+		return true
+	}
+	return false
+}
+
 // apply makes the network's request, which shares nothing with the user's that
 // an interceptor might change.
 func (d *defaults) apply(user *http.Request, cookies []*http.Cookie) (*http.Request, error) {
@@ -101,7 +137,7 @@ func (d *defaults) apply(user *http.Request, cookies []*http.Cookie) (*http.Requ
 	wire.Header = make(http.Header, len(user.Header)+d.n+1)
 	values := make([]string, 0, len(user.Header)+d.n)
 	for name, from := range user.Header {
-		if d.noUserAgent && strings.EqualFold(name, "User-Agent") {
+		if d.noUserAgent && strings.EqualFold(name, "User-Agent") || d.framing && ignoredByNetHTTP(name) {
 			continue
 		}
 		start := len(values)

@@ -12,6 +12,12 @@ import (
 // head, from the caller's goroutine.
 const inlineBody = 16 << 10
 
+// afterFailedSend is how long a response is waited for when the request could not
+// be sent. As a rule the connection has broken, and there is nothing to wait for.
+const afterFailedSend = time.Second
+
+var errNoAnswer = errors.New("no answer came")
+
 // do sends the request and receives the response head. Failures are *exchangeError.
 func (e *Exchange) do(req *http.Request) (*http.Response, error) {
 	if e.request != nil {
@@ -50,7 +56,7 @@ func (e *Exchange) sendRequest(req *http.Request) (*http.Response, error) {
 		e.endSend(nil)
 		return nil, nil
 	}
-	if req.Body != c.body.req.Body {
+	if !sameBody(req, c.body.req) {
 		c.body.close() // a network interceptor put another body in its place
 		c.body.init(req)
 	}
@@ -172,6 +178,12 @@ func (e *Exchange) markReceived() {
 
 // readHead reads one head, and reports interim ones.
 func (e *Exchange) readHead(req *http.Request) (*http.Response, error) {
+	if send := e.sendResult(); send != nil && send != errDone && e.upload == nil {
+		// What a server may have said before it hung up is here, or near.
+		if came, err := e.codec.AwaitHead(afterFailedSend); err == nil && !came {
+			return nil, e.failReceive(errNoAnswer)
+		}
+	}
 	resp := &e.response
 	*resp = http.Response{}
 	if err := e.codec.ReadHead(req, resp); err != nil {

@@ -311,7 +311,7 @@ func (h *hop) authenticate(resp *http.Response, reason string) (*http.Request, s
 	if next == nil {
 		return nil, "the authenticator gives up", nil
 	}
-	if next.Body != nil && next.Body == h.req.Body {
+	if next.Body != nil && sameBody(next, h.req) {
 		return h.withBody(next, reason)
 	}
 	return next, reason, nil

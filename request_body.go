@@ -87,10 +87,22 @@ func (b *requestBody) rewind() error {
 	return nil
 }
 
+// sameBody reports whether two requests share a body. Bodies may be of types that
+// cannot be compared, such as a struct around a reader and a func; then all that
+// could be compared was equal.
+func sameBody(a, b *http.Request) (same bool) {
+	defer func() {
+		if recover() != nil {
+			same = true
+		}
+	}()
+	return a == b || a.Body == b.Body
+}
+
 // adopt makes req the hop's request. A body that it shares with the request
 // before stays as it is, unless it has to be had again.
 func (b *requestBody) adopt(req *http.Request) error {
-	if b.req == nil || b.req.Body != req.Body {
+	if b.req == nil || !sameBody(b.req, req) {
 		b.close()
 		b.init(req)
 		return nil

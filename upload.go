@@ -49,6 +49,12 @@ func (e *Exchange) startUpload(length int64) {
 		switch {
 		case errors.As(err, &fault), isTimeout(err):
 			e.conn.Abort() // there is no response to wait for
+		case err != nil && err != httpsem.ErrWriteAborted:
+			time.AfterFunc(afterFailedSend, func() {
+				if !e.codec.Received() {
+					e.conn.Abort()
+				}
+			})
 		default:
 			e.codec.StartReadTimeout()
 		}

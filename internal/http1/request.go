@@ -125,7 +125,7 @@ func (h *head) own(name, as string) {
 			h.field(as, "close")
 		}
 	case "Content-Length":
-		if h.contentLength > 0 || h.contentLength == 0 && expectsLength(h.method) {
+		if h.contentLength > 0 || h.contentLength == 0 && httpsem.ExpectsLength(h.method) {
 			h.b = append(append(h.b, as...), ": "...)
 			h.b = strconv.AppendInt(h.b, h.contentLength, 10)
 			h.b = append(h.b, "\r\n"...)
@@ -144,12 +144,6 @@ func (h *head) own(name, as string) {
 // tunnels reports whether what follows the head is no body but the bytes of a
 // tunnel, which go out as they come (RFC 9110, 9.3.6).
 func (h *head) tunnels() bool { return h.method == http.MethodConnect && h.contentLength < 0 }
-
-// expectsLength reports whether servers want to be told even that there is no
-// body.
-func expectsLength(method string) bool {
-	return method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch
-}
 
 func trailerNames(trailer http.Header) string {
 	names := make([]string, 0, len(trailer))

@@ -130,6 +130,12 @@ func IsFraming(name string) bool {
 	return false
 }
 
+// ExpectsLength reports whether servers want to be told even that there is no
+// body.
+func ExpectsLength(method string) bool {
+	return method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch
+}
+
 // checkFraming lets a caller's framing header pass if it says what the codec
 // will say anyway. Two that disagree are how requests are smuggled.
 func checkFraming(req *http.Request, contentLength int64, name string, values []string) error {
