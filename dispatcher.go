@@ -112,8 +112,8 @@ func (d *Dispatcher) Waiting() []*Call {
 	return calls
 }
 
-// Running returns the calls in progress up to their response head, and enqueued
-// ones up to the return of their callback.
+// Running returns the calls in progress, in no order: up to their response head,
+// and enqueued ones up to the return of their callback.
 func (d *Dispatcher) Running() []*Call {
 	d.mu.Lock()
 	defer d.mu.Unlock()

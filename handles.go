@@ -111,7 +111,8 @@ func (p *Pool) Stats() PoolStats {
 		Opened: s.Opened, Failed: s.Failed, Reused: s.Reused, Discarded: s.Discarded, Evicted: s.Evicted}
 }
 
-// Connections describes the open connections, oldest first. It is a snapshot.
+// Connections describes the open connections, idle or not, oldest first. It is a
+// snapshot.
 func (p *Pool) Connections() []ConnectionInfo {
 	snaps := p.p.Snapshots()
 	out := make([]ConnectionInfo, len(snaps))

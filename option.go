@@ -178,7 +178,7 @@ func WithInterceptor(interceptors ...Interceptor) Option {
 
 // WithNetworkInterceptor adds network interceptors. They see each request that
 // goes to a server, with the headers that the client added, and its response as
-// it came. Default: none.
+// it came, still compressed. Default: none.
 func WithNetworkInterceptor(interceptors ...Interceptor) Option {
 	return option{"WithNetworkInterceptor", atCall, func(s *settings) error {
 		if err := noNil(interceptors); err != nil {
@@ -357,14 +357,16 @@ func WithFastFallback(on bool) Option {
 	})
 }
 
-// WithCookieJar sets the jar for [Client.Do]. [Client.RoundTrip] does not use
-// it: http.Client has its own. Default nil: no cookies.
+// WithCookieJar sets the jar for [Client.Do] (RFC 6265), such as one of
+// net/http/cookiejar. It is used by many calls at once. [Client.RoundTrip] does
+// not use it: http.Client has its own. Default nil: no cookies.
 func WithCookieJar(jar http.CookieJar) Option {
 	return option{"WithCookieJar", atChain, func(s *settings) error { s.jar = jar; return nil }}
 }
 
-// WithAuthenticator sets what answers 401 challenges in [Client.Do]. Default
-// nil: they are returned to the caller.
+// WithAuthenticator sets what answers 401 challenges in [Client.Do] (RFC 9110
+// section 11.6.1). It is used by many calls at once. Default nil: they are
+// returned to the caller.
 func WithAuthenticator(a Authenticator) Option {
 	return option{"WithAuthenticator", atChain, func(s *settings) error { s.authenticator = a; return nil }}
 }
@@ -386,14 +388,16 @@ func WithRetryOnConnectionFailure(on bool) Option {
 	return option{"WithRetryOnConnectionFailure", atChain, func(s *settings) error { s.retry = on; return nil }}
 }
 
-// WithIdempotent marks requests as safe to repeat whatever their method, as an
-// Idempotency-Key header does. Meant for one call. Default false.
+// WithIdempotent marks requests as safe to repeat whatever their method (RFC 9110
+// section 9.2.2), as an Idempotency-Key header does. Meant for one call. Default
+// false.
 func WithIdempotent(on bool) Option {
 	return option{"WithIdempotent", atChain, func(s *settings) error { s.idempotent = on; return nil }}
 }
 
-// WithFollowRedirects says whether [Client.Do] follows redirects. Default true.
-// [Client.RoundTrip] never does.
+// WithFollowRedirects says whether [Client.Do] follows redirects (RFC 9110 section
+// 15.4), at most 20 in a call. Default true. With false the response is returned.
+// [Client.RoundTrip] never follows any.
 func WithFollowRedirects(on bool) Option {
 	return option{"WithFollowRedirects", atChain, func(s *settings) error { s.followRedirects = on; return nil }}
 }
@@ -418,7 +422,10 @@ func WithCrossOriginBodies(on bool) Option {
 }
 
 // WithTransparentGzip says whether the client asks for gzip, if the request
-// asks for no encoding itself, and then decompresses the response. Default true.
+// asks for no encoding itself, and then decompresses the response. Then its
+// Uncompressed is true, its ContentLength is -1, and Content-Encoding and
+// Content-Length are gone. A body that is cut short, or is followed by other
+// bytes, is an error when it is read. Default true.
 func WithTransparentGzip(on bool) Option {
 	return option{"WithTransparentGzip", atChain, func(s *settings) error { s.gzip = on; return nil }}
 }
@@ -441,7 +448,7 @@ func WithHeaderOrder(names ...string) Option {
 }
 
 // WithMaxResponseHead limits the bytes of all response heads and trailers of
-// one exchange. Default 256 KiB.
+// one exchange; more is a [*ProtocolError]. Default 256 KiB; it must be positive.
 func WithMaxResponseHead(bytes int64) Option {
 	return option{"WithMaxResponseHead", atChain, func(s *settings) error {
 		if bytes <= 0 {
@@ -472,7 +479,8 @@ func timeoutOption(name string, latest place, d time.Duration, field func(*setti
 }
 
 // WithCallTimeout bounds a whole call, from its start to the end of the response
-// body, redirects and retries included. Default 0: none.
+// body, redirects and retries included, after which it fails with
+// [ErrCallTimeout]. Default 0: none.
 func WithCallTimeout(d time.Duration) Option {
 	return timeoutOption("WithCallTimeout", atCall, d, func(s *settings) *time.Duration { return &s.callTimeout })
 }
@@ -484,26 +492,29 @@ func WithQueueTimeInCallTimeout(on bool) Option {
 }
 
 // WithConnectTimeout bounds the opening of one socket, and the TLS handshake
-// again; the next address has its own time. Default 10 s; 0 means none.
+// again; the next address has its own time. It ends in [ErrConnectTimeout].
+// Default 10 s; 0 means none.
 func WithConnectTimeout(d time.Duration) Option {
 	return timeoutOption("WithConnectTimeout", atChain, d, func(s *settings) *time.Duration { return &s.connectTimeout })
 }
 
 // WithReadTimeout bounds each wait for bytes of a response, so a long download
 // that makes progress is not cut. It does not run while the request is still
-// being sent. Default 10 s; 0 means none.
+// being sent. It ends in [ErrReadTimeout]. Default 10 s, where net/http has no
+// such limit; 0 means none.
 func WithReadTimeout(d time.Duration) Option {
 	return timeoutOption("WithReadTimeout", atChain, d, func(s *settings) *time.Duration { return &s.readTimeout })
 }
 
-// WithWriteTimeout bounds each write of a request. Default 10 s; 0 means none.
+// WithWriteTimeout bounds each write of a request. It ends in [ErrWriteTimeout].
+// Default 10 s; 0 means none.
 func WithWriteTimeout(d time.Duration) Option {
 	return timeoutOption("WithWriteTimeout", atChain, d, func(s *settings) *time.Duration { return &s.writeTimeout })
 }
 
 // WithExpectContinueTimeout bounds the wait for the answer to a request with
-// Expect: 100-continue; after it the body is sent. Default 1 s; 0 sends the
-// body at once.
+// Expect: 100-continue (RFC 9110 section 10.1.1); after it the body is sent.
+// Default 1 s; 0 sends the body at once.
 func WithExpectContinueTimeout(d time.Duration) Option {
 	return timeoutOption("WithExpectContinueTimeout", atChain, d, func(s *settings) *time.Duration { return &s.expectTimeout })
 }
