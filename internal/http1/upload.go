@@ -11,15 +11,8 @@ import (
 	"github.com/okhttp-go/okhttp/internal/httpsem"
 )
 
-const (
-	// sliceSize is how much of a request is handed to the kernel per call.
-	sliceSize = 1 << 20
-
-	// tlsPiece is how much is handed to anything else, TLS above all. A write
-	// there that runs into its timeout cannot be resumed, so a slow peer must be
-	// able to take this much within one.
-	tlsPiece = 64 << 10
-)
+// sliceSize is how much of a request is handed to the kernel per call.
+const sliceSize = 1 << 20
 
 var (
 	errBodyLonger  = errors.New("longer than its declared length")
@@ -209,13 +202,13 @@ func (c *Conn) pieceSize() int {
 	if c.tcp != nil {
 		return sliceSize
 	}
-	return tlsPiece
+	return uploadSize
 }
 
 // WriteString is for strings.Reader, which would otherwise make one huge copy.
 func (w *bodyWriter) WriteString(s string) (n int, err error) {
-	buf := copies.Get().(*[copySize]byte)
-	defer copies.Put(buf)
+	buf := uploads.Get().(*[uploadSize]byte)
+	defer uploads.Put(buf)
 	for len(s) > 0 {
 		m := copy(buf[:], s)
 		m, err := w.Write(buf[:m])
@@ -246,16 +239,15 @@ func (w *bodyWriter) send(p []byte) (int, error) {
 
 // copyFrom sends what the body's Read gives, each read at once.
 func (w *bodyWriter) copyFrom(body io.Reader) error {
-	buf := copies.Get().(*[copySize]byte)
-	defer copies.Put(buf)
+	buf := uploads.Get().(*[uploadSize]byte)
+	defer uploads.Put(buf)
 	w.checkEnd = true
-	room := min(copySize, w.c.pieceSize())
 	for w.left > 0 {
 		start := 0
-		if out := w.c.out; out != nil && len(*out) > 0 && len(*out) <= room/2 {
+		if out := w.c.out; out != nil && len(*out) > 0 && len(*out) <= uploadSize/2 {
 			start = copy(buf[:], *out) // one write for the head and the first read
 		}
-		n, err := readBody(body, buf[start:min(int64(room), int64(start)+w.left)])
+		n, err := readBody(body, buf[start:min(uploadSize, int64(start)+w.left)])
 		if n > 0 {
 			if err := w.sendWithHead(buf[:start+n], start); err != nil {
 				return err
@@ -310,6 +302,15 @@ func isFile(body io.Reader) bool {
 	return ok
 }
 
+// fileSlice is how much of a file goes out per call. A TCP connection says how
+// far it came before a timeout, so there the calls may be long.
+func (c *Conn) fileSlice() int64 {
+	if c.tcp != nil {
+		return spliceSize
+	}
+	return sliceSize
+}
+
 // sendFile has the kernel send a file, one slice per call, because each call has
 // one deadline.
 func (c *Conn) sendFile(body io.Reader, w *bodyWriter) error {
@@ -322,7 +323,7 @@ func (c *Conn) sendFile(body io.Reader, w *bodyWriter) error {
 			return err
 		}
 		c.sent.Store(true)
-		slice := io.LimitedReader{R: body, N: min(w.left, sliceSize)}
+		slice := io.LimitedReader{R: body, N: min(w.left, c.fileSlice())}
 		if lr, ok := body.(*io.LimitedReader); ok {
 			// One limit inside another would hide the file from the kernel.
 			slice.R = lr.R
@@ -356,8 +357,8 @@ func (c *Conn) sendFile(body io.Reader, w *bodyWriter) error {
 
 // writeTunnel sends bytes as they come, each read at once.
 func (c *Conn) writeTunnel(body io.Reader) (sent int64, err error) {
-	buf := copies.Get().(*[copySize]byte)
-	defer copies.Put(buf)
+	buf := uploads.Get().(*[uploadSize]byte)
+	defer uploads.Put(buf)
 	for {
 		n, readErr := readBody(body, buf[:])
 		if n > 0 {
@@ -385,15 +386,14 @@ const (
 // writeChunked sends a body of unknown length. Each read becomes one chunk and
 // goes out at once, in one write with all that surrounds it.
 func (c *Conn) writeChunked(body io.Reader, trailer http.Header) (sent int64, err error) {
-	buf := copies.Get().(*[copySize]byte)
-	defer copies.Put(buf)
-	room := min(copySize, c.pieceSize())
+	buf := uploads.Get().(*[uploadSize]byte)
+	defer uploads.Put(buf)
 	for {
 		head := 0
 		if c.out != nil {
 			head = len(*c.out)
 		}
-		if head > room/2 {
+		if head > uploadSize/2 {
 			c.bodyDue = true
 			if err := c.Flush(); err != nil {
 				return sent, err
@@ -401,7 +401,7 @@ func (c *Conn) writeChunked(body io.Reader, trailer http.Header) (sent int64, er
 			head = 0
 		}
 		data := head + chunkHead
-		n, readErr := readBody(body, buf[data:room-chunkTail-len(endOfChunks)])
+		n, readErr := readBody(body, buf[data:uploadSize-chunkTail-len(endOfChunks)])
 		start, end := data, data
 		if n > 0 {
 			// Right to left: the size line ends where the data starts, and the head
