@@ -160,6 +160,7 @@ func (e *Exchange) abandon() {
 	}
 	e.mu.Unlock()
 	e.conn.Abort()
+	e.awaitUpload()
 	e.stopUpload()
 	e.giveUp()
 }

@@ -19,15 +19,22 @@ func (c *Call) bridge(cfg *settings, user *http.Request) (*http.Response, error)
 	if c.door == wholeClient && cfg.jar != nil {
 		cookies = cfg.jar.Cookies(user.URL)
 	}
+	blank := mayBeBlank(user) && c.body.peek()
 	wire := user
-	if c.wireIsSeen() || len(cookies) > 0 || d.noUserAgent || d.framing || !isASCII(user.URL.Host) || !isASCII(user.Host) {
+	if blank || c.wireIsSeen() || len(cookies) > 0 || d.noUserAgent || d.framing || !isASCII(user.URL.Host) || !isASCII(user.Host) {
 		var err error
 		if wire, err = d.apply(user, cookies); err != nil {
 			return nil, err
 		}
 		clear(d.fields[:])
+		if blank {
+			wire.Body, wire.GetBody, wire.ContentLength, wire.TransferEncoding = http.NoBody, nil, 0, nil
+		}
 	}
-	if err := httpsem.CheckRequest(wire, bodyLength(user)); err != nil {
+	if err := httpsem.CheckRequest(wire, bodyLength(wire)); err != nil {
+		if _, unsupported := schemeOf(user.URL); unsupported != nil {
+			return nil, unsupported // which explains why there is no host
+		}
 		return nil, err
 	}
 	resp, err := c.connectTo(cfg, wire, &d.fields)

@@ -211,6 +211,7 @@ func (e *Exchange) failReceive(err error) error {
 	if u := e.upload; u != nil && !e.sendEnded() {
 		before := waitFor(u.done, 0)
 		e.conn.Abort()
+		e.awaitUpload()
 		if !e.stopUpload() {
 			emit(c, RequestFailed{errUploadStopped})
 		} else {

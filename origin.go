@@ -29,12 +29,10 @@ func defaultPort(scheme string) string {
 
 // addressOf names the connections that can serve a URL.
 func addressOf(u *url.URL, how *connect.Config) (connect.Address, error) {
-	a := connect.Address{Scheme: u.Scheme, Config: how}
-	if a.Scheme != "http" && a.Scheme != "https" {
-		a.Scheme = strings.ToLower(a.Scheme)
-		if a.Scheme != "http" && a.Scheme != "https" {
-			return a, &RequestError{reason: "unsupported protocol scheme " + quoteScheme(u.Scheme)}
-		}
+	a := connect.Address{Config: how}
+	var err error
+	if a.Scheme, err = schemeOf(u); err != nil {
+		return a, err
 	}
 	host, err := asciiHost(u.Hostname())
 	if err != nil {
@@ -67,6 +65,19 @@ func asciiAuthority(hostport string) (string, error) {
 		host += ":" + port
 	}
 	return host, nil
+}
+
+// schemeOf returns "http" or "https".
+func schemeOf(u *url.URL) (string, error) {
+	switch u.Scheme {
+	case "http", "https":
+		return u.Scheme, nil
+	}
+	scheme := strings.ToLower(u.Scheme)
+	if scheme != "http" && scheme != "https" {
+		return "", &RequestError{reason: "unsupported protocol scheme " + quoteScheme(u.Scheme)}
+	}
+	return scheme, nil
 }
 
 func quoteScheme(s string) string {

@@ -18,10 +18,11 @@ type requestBody struct {
 	current io.ReadCloser // nil: there is no body, or it is closed
 	read    bool          // a Read of current was begun
 	closed  bool
+	blank   bool // there is a body, but nothing in it
 }
 
 func (b *requestBody) init(req *http.Request) {
-	b.req, b.current, b.read, b.closed = req, nil, false, false
+	b.req, b.current, b.read, b.closed, b.blank = req, nil, false, false, false
 	if req != nil && req.Body != nil {
 		b.current = req.Body
 	}
@@ -32,7 +33,7 @@ func (b *requestBody) spend() { b.read, b.closed = true, true }
 
 // empty reports whether there is no body to send.
 func (b *requestBody) empty() bool {
-	return b.req.Body == nil || b.req.Body == http.NoBody
+	return b.blank || b.req.Body == nil || b.req.Body == http.NoBody
 }
 
 // length is the number of bytes to send, -1 where it is unknown.

@@ -91,6 +91,13 @@ func (u *upload) letRun() bool {
 	return u.onItsOwn
 }
 
+// awaitUpload gives an upload whose connection was closed the time to notice.
+func (e *Exchange) awaitUpload() {
+	if e.upload != nil {
+		waitFor(e.upload.done, uploadTail)
+	}
+}
+
 // stopUpload makes a running upload stop, and waits until nobody reads the body.
 // It reports false if that cannot be had, because the body's reader stays in
 // Read although it was closed.
