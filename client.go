@@ -118,22 +118,27 @@ func (c *Client) NewCall(req *http.Request, opts ...Option) *Call {
 	return newCall(c, cfg, req, wholeClient)
 }
 
-// Get requests a URL.
+// Get requests a URL. The context bounds the call until the response's body is
+// closed. Errors are those of [Client.Do]; a URL that cannot be parsed is an
+// [*Error] of [PhaseRequest].
 func (c *Client) Get(ctx context.Context, url string) (*http.Response, error) {
 	return c.send(ctx, http.MethodGet, url, "", nil)
 }
 
-// Head requests the headers of a URL.
+// Head requests the headers of a URL (RFC 9110 section 9.3.2). See [Client.Get].
 func (c *Client) Head(ctx context.Context, url string) (*http.Response, error) {
 	return c.send(ctx, http.MethodHead, url, "", nil)
 }
 
-// Post sends a body. If it is an io.Closer it is closed.
+// Post sends a body, with a Content-Type unless that is "". If the body is an
+// io.Closer it is closed, whatever happens. A bytes.Buffer, bytes.Reader or
+// strings.Reader can be sent again after a redirect or a failure, other readers
+// only if nothing of them was read. See [Client.Get].
 func (c *Client) Post(ctx context.Context, url, contentType string, body io.Reader) (*http.Response, error) {
 	return c.send(ctx, http.MethodPost, url, contentType, body)
 }
 
-// PostForm sends values as application/x-www-form-urlencoded.
+// PostForm sends values as application/x-www-form-urlencoded. See [Client.Post].
 func (c *Client) PostForm(ctx context.Context, url string, values url.Values) (*http.Response, error) {
 	return c.send(ctx, http.MethodPost, url, "application/x-www-form-urlencoded", strings.NewReader(values.Encode()))
 }
@@ -149,13 +154,22 @@ func (c *Client) send(ctx context.Context, method, url, contentType string, body
 	return c.Do(req)
 }
 
-// urlFault drops the URL from an error of package url: it may hold a secret.
+// urlFault says what is wrong with a URL without repeating any of it: it may
+// hold a secret, and not only where one would look for it.
 func urlFault(err error) error {
 	var u *url.Error
-	if errors.As(err, &u) {
-		return u.Err
+	if !errors.As(err, &u) {
+		return err
 	}
-	return err
+	switch cause := u.Err.(type) {
+	case url.EscapeError:
+		return errors.New("the URL has an invalid escape")
+	case url.InvalidHostError:
+		return errors.New("the URL has an invalid character in its host")
+	default:
+		reason, _, _ := strings.Cut(cause.Error(), `"`) // package url quotes what it repeats
+		return errors.New("the URL is invalid: " + strings.TrimRight(strings.TrimPrefix(reason, "net/url: "), ": "))
+	}
 }
 
 // CloseIdleConnections closes the connections that no call holds. http.Client
@@ -181,10 +195,12 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// Pool returns the client's connection pool.
+// Pool returns the client's connection pool. Clients derived from each other
+// have the same one, unless an option gave one of them its own.
 func (c *Client) Pool() *Pool { return c.cfg.pool }
 
-// Dispatcher returns the client's dispatcher.
+// Dispatcher returns the client's dispatcher, whose limits can be changed at any
+// time. Clients derived from each other have the same one.
 func (c *Client) Dispatcher() *Dispatcher { return c.cfg.dispatcher }
 
 // PoolConfig configures a pool made by [NewPool]. Zero fields mean the defaults.
@@ -209,5 +225,7 @@ func NewPool(c PoolConfig) *Pool {
 	return &Pool{p: connect.NewPool(l)}
 }
 
-// Close ends the pool and every connection in it, whoever uses it.
+// Close ends the pool and every connection in it, whoever uses it, and waits for
+// attempts to connect to end. Later calls that need the pool fail with
+// [ErrClosed]. It may be called twice.
 func (p *Pool) Close() { p.p.Close() }

@@ -57,8 +57,9 @@ func (e *Exchange) sendRequest(req *http.Request) (*http.Response, error) {
 		return nil, nil
 	}
 	if !sameBody(req, c.body.req) {
-		c.body.close() // a network interceptor put another body in its place
-		c.body.init(req)
+		if err := c.body.replace(req); err != nil {
+			return nil, e.failSend(err)
+		}
 	}
 	if expectsContinue(req) && e.cfg.expectTimeout > 0 {
 		early, err := e.awaitContinue(req)
@@ -273,7 +274,7 @@ func (e *Exchange) open(resp *http.Response) {
 	resp.TLS = e.conn.TLS()
 	resp.Body = &e.body
 	switch length := e.codec.BodyLength(); {
-	case resp.StatusCode == http.StatusSwitchingProtocols:
+	case resp.StatusCode == http.StatusSwitchingProtocols && asksUpgrade(e.request):
 		e.upgrade(resp)
 	case length == 0:
 		emit(e.call, ResponseBodyStart{})

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 )
@@ -21,6 +22,18 @@ func (e *Exchange) upgrade(resp *http.Response) {
 		c.timer.Stop()
 	}
 	resp.Body = &upgradedBody{exchange: e, conn: conn, ahead: ahead}
+}
+
+// asksUpgrade reports whether a 101 can be the answer to a request. One that
+// nobody asked for is a response without a body, and its connection is closed:
+// its reader expects no socket, and would wait on it without any timeout.
+func asksUpgrade(req *http.Request) bool {
+	for name, values := range req.Header {
+		if len(values) > 0 && strings.EqualFold(name, "Upgrade") {
+			return true
+		}
+	}
+	return false
 }
 
 // upgradedBody is the socket behind a 101 response: an io.ReadWriteCloser. Reads
