@@ -45,7 +45,7 @@ func bodyLength(req *http.Request) int64 {
 	switch {
 	case req.Body == nil || req.Body == http.NoBody:
 		return 0
-	case req.ContentLength > 0 && !chunkedWanted(req):
+	case req.ContentLength > 0 && !chunkedWanted(req) && len(req.Trailer) == 0: // trailers need chunks
 		return req.ContentLength
 	default:
 		return -1
@@ -100,6 +100,41 @@ func sameBody(a, b *http.Request) (same bool) {
 	return a == b || a.Body == b.Body
 }
 
+// replace makes req, which an interceptor has passed on, the hop's request. If it
+// has another body, that may read from the one before, which is closed with it.
+func (b *requestBody) replace(req *http.Request) error {
+	if b.req == nil || sameBody(b.req, req) {
+		return b.adopt(req)
+	}
+	b.mu.Lock()
+	before := b.current
+	if b.closed {
+		before = nil
+	}
+	b.mu.Unlock()
+	b.init(req)
+	switch {
+	case before == nil:
+	case b.current == nil:
+		before.Close()
+	default:
+		b.current = &bodyOver{b.current, before}
+	}
+	return nil
+}
+
+// bodyOver is a body that an interceptor has put in the place of another.
+type bodyOver struct {
+	io.ReadCloser
+	before io.Closer
+}
+
+func (b *bodyOver) Close() error {
+	err := b.ReadCloser.Close()
+	b.before.Close()
+	return err
+}
+
 // adopt makes req the hop's request. A body that it shares with the request
 // before stays as it is, unless it has to be had again.
 func (b *requestBody) adopt(req *http.Request) error {
@@ -129,6 +164,9 @@ func (b *requestBody) reader() io.Reader {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.read = true
+	if over, ok := b.current.(*bodyOver); ok {
+		return over.ReadCloser
+	}
 	return b.current
 }
 

@@ -21,16 +21,16 @@ type Conn struct {
 	link    Link
 	codec   *http1.Conn
 	id      uint64
-	created time.Time
-	expires time.Time // zero: no maximum age
+	created time.Duration // on the pool's clock
+	expires time.Duration // 0: no maximum age
 
 	// Owned by the lease holder of an HTTP/1 connection.
 	probe  *probe // made on the first reuse
-	served int    // exchanges that ended well
+	served int32  // exchanges that ended well
 
 	// Guarded by pool.mu.
-	leases    int // exchanges, and calls between two of their exchanges
-	limit     int // how many leases it takes
+	leases    int32 // exchanges, and calls between two of their exchanges
+	limit     int32 // how many leases it takes
 	retired   string
 	idleSince time.Duration     // on the pool's clock
 	inAll     linked.Elem[Conn] // every open connection
@@ -65,7 +65,7 @@ func (c *Conn) ID() uint64 { return c.id }
 func (c *Conn) Link() Link { return c.link }
 
 // Served counts the exchanges that ended well. For the lease holder.
-func (c *Conn) Served() int { return c.served }
+func (c *Conn) Served() int { return int(c.served) }
 
 // MarkServed counts one exchange that ended well. For the lease holder.
 func (c *Conn) MarkServed() { c.served++ }
@@ -126,19 +126,19 @@ func (c *Conn) close(graceful bool) {
 
 // expiry spreads the ends of connections of one age over a tenth of that age,
 // so that a burst that was opened together is not reopened together.
-func expiry(now time.Time, age time.Duration) time.Time {
+func expiry(now, age time.Duration) time.Duration {
 	if age <= 0 {
-		return time.Time{}
+		return 0
 	}
 	jitter := time.Duration(0)
 	if tenth := int64(age) / 10; tenth > 0 {
 		jitter = time.Duration(rand.Int64N(tenth))
 	}
-	return now.Add(age - jitter)
+	return now + age - jitter
 }
 
 // aged reports whether c has passed its maximum age.
-func (c *Conn) aged() bool { return !c.expires.IsZero() && !time.Now().Before(c.expires) }
+func (c *Conn) aged() bool { return c.expires != 0 && c.pool.now() >= c.expires }
 
 // Snapshot is what can be seen of a connection from outside at one moment.
 type Snapshot struct {

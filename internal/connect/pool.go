@@ -164,7 +164,7 @@ func (p *Pool) vacateLocked(h *host) {
 func (p *Pool) adoptLocked(h *host, l Link) *Conn {
 	p.nextID++
 	p.counter.Opened++
-	now := time.Now()
+	now := p.now()
 	c := &Conn{pool: p, host: h, link: l, codec: http1.NewConn(l.Conn, l.Raw), id: p.nextID,
 		created: now, expires: expiry(now, p.limits.MaxAge), limit: 1, leases: 1}
 	p.all.PushBack(&c.inAll, c)
@@ -334,7 +334,7 @@ func (p *Pool) Snapshots() []Snapshot {
 	defer p.mu.Unlock()
 	out := make([]Snapshot, 0, p.all.Len())
 	for c := range p.all.All {
-		s := Snapshot{ID: c.id, Route: c.link.Route, Protocol: c.link.Protocol, Created: c.created, Leases: c.leases}
+		s := Snapshot{ID: c.id, Route: c.link.Route, Protocol: c.link.Protocol, Created: p.started.Add(c.created), Leases: int(c.leases)}
 		if c.leases == 0 {
 			s.IdleSince = p.started.Add(c.idleSince)
 		}

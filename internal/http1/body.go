@@ -95,6 +95,7 @@ func (c *Conn) readData(p []byte) (int, error) {
 	}
 	n := copy(p, c.in.buffered())
 	c.in.r += n
+	c.in.rest()
 	return n, nil
 }
 

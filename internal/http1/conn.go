@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"os"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -42,6 +43,14 @@ type Conn struct {
 	sent     atomic.Bool // a byte of the request may have left
 	canceled atomic.Bool
 
+	late *late // a read that was begun before this exchange; nil as a rule
+
+	*turn // between Begin and End only
+}
+
+// turn is the state of one exchange. It comes from a pool, because most
+// connections are idle most of the time.
+type turn struct {
 	options httpsem.ExchangeOptions
 
 	// The sending half: one goroutine from WriteHead to the end of WriteBody or
@@ -55,11 +64,12 @@ type Conn struct {
 
 	// The receiving half: one goroutine from AwaitHead to the end of the body.
 	in        input
-	late      *late // a read that was begun before this exchange; nil as a rule
 	response  response
 	headSpare int64 // bytes that heads and trailers may still have
 	interim   int   // 1xx responses so far
 }
+
+var turns = sync.Pool{New: func() any { return new(turn) }}
 
 // canPeek: an idle TCP connection is looked at without a read.
 const canPeek = runtime.GOOS != "windows" && runtime.GOOS != "plan9" && runtime.GOOS != "js" && runtime.GOOS != "wasip1"
@@ -75,20 +85,20 @@ func NewConn(conn, raw net.Conn) *Conn {
 	c.deadlines.conn, c.deadlines.origin = conn, time.Now()
 	c.deadlines.exact = c.tcp == nil // who knows what it does after a timeout
 	c.deadlines.probed = c.tcp == nil || !canPeek
-	c.in.conn = c
 	return c
 }
 
 // Begin readies the connection for an exchange.
 func (c *Conn) Begin(o httpsem.ExchangeOptions) {
-	c.options = o
+	if c.turn == nil {
+		c.turn = turns.Get().(*turn)
+	}
+	*c.turn = turn{options: o}
+	c.in.conn = c
 	c.deadlines.begin(o)
 	c.received.Store(false)
 	c.sent.Store(false)
-	c.sendDone, c.sendErr, c.bodyDue, c.tunnel, c.reqClose = false, nil, false, false, false
-	c.response = response{}
 	c.headSpare = c.maxHead()
-	c.interim = 0
 }
 
 // maxHead bounds the bytes of all heads and trailers of the exchange.
@@ -128,7 +138,10 @@ func (c *Conn) End() (reusable bool, reason string) {
 	reason = c.doubt()
 	c.freeOut()
 	c.in.free()
-	c.response.header, c.response.trailer = nil, nil
+	t := c.turn
+	c.turn = nil
+	*t = turn{} // so that the pool keeps nothing alive
+	turns.Put(t)
 	return reason == "", reason
 }
 

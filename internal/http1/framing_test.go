@@ -76,8 +76,8 @@ func TestFramingAndReuse(t *testing.T) {
 		if (a.reason == "") != a.reusable {
 			t.Errorf("%s: reason %q", tt.name, a.reason)
 		}
-		if c.in.page != nil || c.out != nil {
-			t.Errorf("%s: a buffer is held after End", tt.name)
+		if c.turn != nil {
+			t.Errorf("%s: state is held after End", tt.name)
 		}
 	}
 }

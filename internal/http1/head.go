@@ -73,6 +73,7 @@ func (c *Conn) ReadHead(req *http.Request, resp *http.Response) error {
 	if err := c.frame(req.Method, resp); err != nil {
 		return c.fail(err)
 	}
+	c.in.rest()
 	return nil
 }
 

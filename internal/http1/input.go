@@ -43,6 +43,15 @@ func (in *input) buffered() []byte {
 	return in.page.bytes[in.r:in.w]
 }
 
+// rest gives the buffer back if nothing is in it: a body that nobody is reading
+// needs none.
+func (in *input) rest() {
+	if in.r == in.w && in.page != nil {
+		freePage(in.page)
+		in.page, in.r, in.w = nil, 0, 0
+	}
+}
+
 // free gives the buffer back.
 func (in *input) free() {
 	if in.page != nil {
