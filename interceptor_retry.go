@@ -54,7 +54,7 @@ func (c *Call) beginExchanges(req *http.Request) error {
 		return &InterceptorError{Reason: "proceeded while the body of the call's previous response was open: close it first"}
 	}
 	c.prior, c.planner, c.fresh = nil, nil, false
-	return c.body.adopt(req)
+	return c.body.replace(req)
 }
 
 // userRequest is the request that a response shows as its own: the caller's,
