@@ -1,6 +1,7 @@
 package okhttp_test
 
 import (
+	"bytes"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -9,9 +10,11 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -119,6 +122,8 @@ var badBodies = []badInput{
 	}, reads: true, as: func(err error) bool {
 		return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.ErrUnexpectedEOF)
 	}},
+	{name: "closes within a long body", send: "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n" + strings.Repeat("x", 999_999), closes: true, reads: true, as: isProtocolError, is: io.ErrUnexpectedEOF},
+	{name: "stalls within a long body", send: "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n" + strings.Repeat("x", 999_999), reads: true, timeout: true},
 	{name: "10 GiB Content-Length, then closes", send: "HTTP/1.1 200 OK\r\nContent-Length: 10737418240\r\n\r\nfine", closes: true, reads: true, as: isProtocolError, is: io.ErrUnexpectedEOF},
 	{name: "8 EiB Content-Length, then closes", send: "HTTP/1.1 200 OK\r\nContent-Length: 9223372036854775807\r\n\r\nfine", closes: true, reads: true, as: isProtocolError, is: io.ErrUnexpectedEOF},
 	{name: "closes before the first chunk", send: chunkedHead, closes: true, reads: true, as: isProtocolError, is: io.ErrUnexpectedEOF},
@@ -171,8 +176,27 @@ var badBodies = []badInput{
 func TestBadInput(t *testing.T) {
 	for _, list := range [][]badInput{badHeads, badBodies, badUploads()} {
 		for _, test := range list {
-			t.Run(test.name, func(t *testing.T) { test.run(t) })
+			t.Run(test.name, func(t *testing.T) { test.run(t, func(b io.Reader) error { _, err := io.ReadAll(b); return err }) })
 		}
+	}
+	// A body has other ways out than Read with a large buffer.
+	file := func(b io.Reader) error {
+		f, err := os.Create(filepath.Join(t.TempDir(), "body"))
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		_, err = io.Copy(f, b)
+		return err
+	}
+	bytewise := func(b io.Reader) error { _, err := io.ReadAll(iotest.OneByteReader(b)); return err }
+	memory := func(b io.Reader) error { _, err := io.Copy(new(bytes.Buffer), b); return err }
+	for _, test := range badBodies {
+		if !test.timeout {
+			t.Run(test.name+", byte by byte", func(t *testing.T) { test.run(t, bytewise) })
+			t.Run(test.name+", copied", func(t *testing.T) { test.run(t, memory) })
+		}
+		t.Run(test.name+", into a file", func(t *testing.T) { test.run(t, file) })
 	}
 }
 
@@ -183,7 +207,7 @@ const (
 	secretHeader = "s3cret"
 )
 
-func (b badInput) run(t *testing.T) {
+func (b badInput) run(t *testing.T, read func(io.Reader) error) {
 	testkit.CheckGoroutines(t)
 	server := serveRaw(t, func(n int, c *rawConn) {
 		if n > 0 {
@@ -223,11 +247,18 @@ func (b badInput) run(t *testing.T) {
 	}
 
 	start := time.Now()
-	resp, _, err := fetch(client, req, opts...)
-	took := time.Since(start)
-	if b.reads && resp == nil && err != nil {
+	resp, err := client.NewCall(req, opts...).Execute()
+	if b.reads && err != nil {
 		t.Errorf("failed before the body: %v", err)
 	}
+	if err == nil {
+		err = read(resp.Body)
+		if _, again := resp.Body.Read(make([]byte, 1)); again == nil || again == io.EOF {
+			t.Errorf("the error does not stick: %v", again)
+		}
+		resp.Body.Close()
+	}
+	took := time.Since(start)
 	phase := b.phase
 	if b.reads {
 		phase = okhttp.PhaseBody
