@@ -60,7 +60,7 @@ const (
 // Error is the error of a call. It says where the call failed; what it wraps
 // says why. It never holds a query, a header value or a body.
 type Error struct {
-	Phase Phase
+	Phase Phase  // where the call was
 	Host  string // host:port of the origin
 	Addr  string // the peer's address, where a connection existed
 	Err   error  // the cause

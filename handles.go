@@ -49,7 +49,7 @@ func (c Connection) TLS() *tls.ConnectionState {
 	return c.c.TLS()
 }
 
-// LocalAddr and RemoteAddr name the ends of the socket, "" for none.
+// LocalAddr names this end of the socket, "" for none.
 func (c Connection) LocalAddr() string {
 	if c.c == nil {
 		return ""
@@ -96,10 +96,10 @@ type PoolStats struct {
 
 // ConnectionInfo is what can be seen of a pooled connection at one moment.
 type ConnectionInfo struct {
-	ID        uint64
+	ID        uint64 // counts the pool's connections from 1
 	Route     Route
-	Protocol  string
-	Created   time.Time
+	Protocol  string    // such as "http/1.1"
+	Created   time.Time // when it was open, handshake included
 	IdleSince time.Time // zero while a call holds it
 	Calls     int       // how many calls hold it
 }

@@ -9,12 +9,12 @@ import (
 
 // Info is what the client knows of how a response came about.
 type Info struct {
-	Protocol   string
+	Protocol   string               // what was spoken, such as "http/1.1"
 	TLS        *tls.ConnectionState // nil without TLS; shared: read only
-	Connection Connection
-	Route      Route
-	SentAt     time.Time // when the request head was written
-	ReceivedAt time.Time // when the first response head arrived
+	Connection Connection           // the connection that it came on, perhaps closed by now
+	Route      Route                // the way that this connection took
+	SentAt     time.Time            // when the request head was written
+	ReceivedAt time.Time            // when the first response head arrived
 
 	// Prior is the response that this one follows: the redirect, the challenge.
 	// Its body is closed. Nil for the first of a call.

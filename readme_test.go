@@ -58,6 +58,23 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// TestEventsPage demands that the page of the events has a row for each.
+func TestEventsPage(t *testing.T) {
+	source, err := os.ReadFile("events.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("docs/events.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile(`(?m)^func \((\w+)\) event\(\)`).FindAllStringSubmatch(string(source), -1) {
+		if !strings.Contains(string(page), "\n| `"+m[1]+"` |") {
+			t.Errorf("docs/events.md has no row for %s", m[1])
+		}
+	}
+}
+
 func snippets(t *testing.T, page string) (all []string) {
 	t.Helper()
 	text, err := os.ReadFile(page)

@@ -186,7 +186,7 @@ func failure(err error) []detail {
 
 func followUp(e okhttp.FollowUpDecision) []detail {
 	if e.Next == nil {
-		return []detail{{"next", "", "none"}, reason(e.Reason)}
+		return []detail{fact("next", "none"), reason(e.Reason)}
 	}
 	return []detail{fact("next", method(e.Next.Method)+" "+requestURL(e.Next, showNothing)), reason(e.Reason)}
 }
