@@ -19,7 +19,7 @@ type Conn struct {
 	pool    *Pool
 	host    *host
 	link    Link
-	codec   *http1.Conn
+	codec   http1.Conn // within, so that a connection is one object
 	id      uint64
 	created time.Duration // on the pool's clock
 	expires time.Duration // 0: no maximum age
@@ -39,11 +39,7 @@ type Conn struct {
 }
 
 // Codec returns the codec. Only a lease holder may use it.
-func (c *Conn) Codec() Codec { return c.codec }
-
-// HTTP1 returns the codec with its concrete type, for callers that cannot
-// afford an interface on their fast path.
-func (c *Conn) HTTP1() *http1.Conn { return c.codec }
+func (c *Conn) Codec() Codec { return &c.codec }
 
 // Address is what the connection serves.
 func (c *Conn) Address() Address { return c.host.addr }

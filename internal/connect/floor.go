@@ -131,6 +131,15 @@ func isBottom(c net.Conn) bool {
 	return ready || socket
 }
 
+// Close ends the link in the way the protocol has it: over TLS with close_notify,
+// if that can be sent at once.
+func (l Link) Close() error {
+	if l.under != nil {
+		l.under.leave(goodbyeTime)
+	}
+	return l.Conn.Close()
+}
+
 // bottom unwraps a connection by the convention of tls.Conn, which wrappers that
 // count or log follow.
 func bottom(c net.Conn) net.Conn {

@@ -49,10 +49,14 @@ func (p *plan) started() {
 // connectTCP opens the socket, within the connect timeout.
 func (p *plan) connectTCP(ctx context.Context) error {
 	dialCtx := ctx
-	if p.timeouts.Connect > 0 {
-		var cancel context.CancelFunc
-		dialCtx, cancel = context.WithTimeout(ctx, p.timeouts.Connect)
-		defer cancel()
+	if d := p.timeouts.Connect; d > 0 {
+		if p.addr.Config.DialHost == nil && p.addr.Config.DialAddr == nil {
+			dialCtx = &deadlineContext{ctx, time.Now().Add(d)}
+		} else {
+			var limit *bound
+			dialCtx, limit = within(ctx, d)
+			defer limit.stop()
+		}
 	}
 	conn, err := p.dial(dialCtx)
 	switch {

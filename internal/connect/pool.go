@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/okhttp-go/okhttp/internal/http1"
 	"github.com/okhttp-go/okhttp/internal/linked"
 )
 
@@ -165,8 +164,9 @@ func (p *Pool) adoptLocked(h *host, l Link) *Conn {
 	p.nextID++
 	p.counter.Opened++
 	now := p.now()
-	c := &Conn{pool: p, host: h, link: l, codec: http1.NewConn(l.Conn, l.Raw), id: p.nextID,
+	c := &Conn{pool: p, host: h, link: l, id: p.nextID,
 		created: now, expires: expiry(now, p.limits.MaxAge), limit: 1, leases: 1}
+	c.codec.Open(l.Conn, l.Raw)
 	p.all.PushBack(&c.inAll, c)
 	return c
 }

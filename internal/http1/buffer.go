@@ -4,7 +4,7 @@ import "sync"
 
 // Sizes of the buffers that an exchange takes and gives back.
 const (
-	readSize  = 8 << 10   // holds nearly every response head
+	readSize  = 4 << 10   // holds nearly every response head
 	writeSize = 4 << 10   // holds nearly every request head; grows by appending
 	copySize  = 256 << 10 // of a response body: fewer system calls; more gains nothing
 

@@ -77,7 +77,15 @@ const canPeek = runtime.GOOS != "windows" && runtime.GOOS != "plan9" && runtime.
 // NewConn returns the codec of a connection. conn is what HTTP is spoken on, a
 // TLS connection perhaps, and raw the socket below it, or the same.
 func NewConn(conn, raw net.Conn) *Conn {
-	c := &Conn{conn: conn, raw: raw}
+	c := new(Conn)
+	c.Open(conn, raw)
+	return c
+}
+
+// Open makes a zero Conn the codec of a connection, see NewConn. It is for
+// those who have a Conn within a structure of their own.
+func (c *Conn) Open(conn, raw net.Conn) {
+	c.conn, c.raw = conn, raw
 	c.tcp, _ = conn.(*net.TCPConn)
 	if _, c.tls = conn.(*tls.Conn); !c.tls {
 		c.files, _ = conn.(io.ReaderFrom)
@@ -85,7 +93,6 @@ func NewConn(conn, raw net.Conn) *Conn {
 	c.deadlines.conn, c.deadlines.origin = conn, time.Now()
 	c.deadlines.exact = c.tcp == nil // who knows what it does after a timeout
 	c.deadlines.probed = c.tcp == nil || !canPeek
-	return c
 }
 
 // Begin readies the connection for an exchange.
