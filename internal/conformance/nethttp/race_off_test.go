@@ -1,0 +1,5 @@
+//go:build !race
+
+package nethttp
+
+const raceEnabled = false
