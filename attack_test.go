@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http/cookiejar"
+	"net/netip"
 	"runtime"
 	"strings"
 	"sync"
@@ -15,6 +16,9 @@ import (
 	"time"
 
 	"github.com/okhttp-go/okhttp"
+	"github.com/okhttp-go/okhttp/certs"
+	"github.com/okhttp-go/okhttp/dns"
+	"github.com/okhttp-go/okhttp/internal/testkit"
 )
 
 // once serves one answer on the first connection and good ones on later ones.
@@ -423,4 +427,142 @@ func TestURLErrorsHoldNoSecret(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestServerThatDoesNotRead: the write timeout bounds an upload to it, and the
+// connection is given up.
+func TestServerThatDoesNotRead(t *testing.T) {
+	for _, length := range []int64{-1, 1 << 30} {
+		synctest.Test(t, func(t *testing.T) {
+			m := newMemory(t)
+			s := m.serve("a.test", func(n int, c *rawConn) {
+				if n == 0 {
+					c.head()
+					time.Sleep(time.Minute)
+					return
+				}
+				c.answerFine()
+			})
+			c := m.client()
+			body := &trackedBody{Reader: zeros{}}
+			req := newRequest(t, "POST", "http://a.test/", body)
+			req.ContentLength = length
+			start := time.Now()
+			_, _, err := fetch(c, req, okhttp.WithWriteTimeout(3*time.Second))
+			took := time.Since(start)
+			checkBadInputError(t, err, okhttp.PhaseSend, "a.test:80", badInput{timeout: true, is: okhttp.ErrWriteTimeout})
+			if took != 3*time.Second || body.closes.Load() != 1 {
+				t.Errorf("took %v, closed %d times", took, body.closes.Load())
+			}
+			wantFine(t, c, "http://a.test/")
+			time.Sleep(2 * time.Minute)
+			if s.Open() != 1 {
+				t.Errorf("%d are open", s.Open())
+			}
+		})
+	}
+}
+
+// TestServerThatAnswersAndDoesNotRead: a response is had at once although the
+// request cannot be sent to its end, and closing it ends both.
+func TestServerThatAnswersAndDoesNotRead(t *testing.T) {
+	for _, status := range []string{"200 OK", "413 Content Too Large"} {
+		synctest.Test(t, func(t *testing.T) {
+			m := newMemory(t)
+			m.serve("a.test", func(n int, c *rawConn) {
+				if n == 0 {
+					c.head()
+					c.send("HTTP/1.1 " + status + "\r\nContent-Length: 4\r\n\r\nfine")
+					time.Sleep(time.Minute)
+					return
+				}
+				c.answerFine()
+			})
+			c := m.client()
+			body := &trackedBody{Reader: zeros{}}
+			req := newRequest(t, "POST", "http://a.test/", body)
+			start := time.Now()
+			resp, text, err := fetch(c, req)
+			if err != nil || resp.Status != status || text != "fine" {
+				t.Errorf("%v %q %v", resp, text, err)
+			}
+			if took := time.Since(start); took > time.Second || body.closes.Load() != 1 {
+				t.Errorf("took %v, closed %d times", took, body.closes.Load())
+			}
+			wantFine(t, c, "http://a.test/")
+			time.Sleep(2 * time.Minute)
+		})
+	}
+}
+
+// TestNonsenseFromDNS is an error like any other.
+func TestNonsenseFromDNS(t *testing.T) {
+	for name, addrs := range map[string][]netip.Addr{
+		"nothing":           nil,
+		"no address at all": {{}},
+		"unspecified":       {netip.MustParseAddr("0.0.0.0")},
+		"multicast":         {netip.MustParseAddr("ff02::1")},
+		"a thousand":        make([]netip.Addr, 1000),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := newMemory(t)
+				c := m.client(okhttp.WithDNS(dns.ResolverFunc(func(context.Context, string) ([]netip.Addr, error) { return addrs, nil })))
+				_, err := c.Get(context.Background(), "http://a.test/")
+				var e *okhttp.Error
+				if !errors.As(err, &e) || !okhttp.SafeToRetry(err) || len(err.Error()) > 1000 || strings.Count(err.Error(), "okhttp") != 1 {
+					t.Errorf("%v", err)
+				}
+				t.Log(err)
+			})
+		})
+	}
+}
+
+// TestUpgradedPeerThatDoesNotRead: closing takes no time over TLS either, whose
+// own Close would wait five seconds to say goodbye.
+func TestUpgradedPeerThatDoesNotRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		held := certs.New(certs.WithNames("a.test"))
+		network := testkit.NewNet()
+		deaf := make(chan struct{})
+		serveRawOn(t, network.Host("192.0.2.1").Listen(443), held.ServerConfig(), func(_ int, c *rawConn) {
+			c.request()
+			c.send("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\nhello")
+			<-deaf
+		})
+		c := okhttp.New(okhttp.WithAddressDialer(network.DialContext), okhttp.WithTLSConfig(certs.ClientConfig(held)),
+			okhttp.WithDNS(dns.Static(map[string][]netip.Addr{"a.test": {netip.MustParseAddr("192.0.2.1")}})))
+		defer c.Close()
+		req := newRequest(t, "GET", "https://a.test/", nil)
+		req.Header.Set("Connection", "Upgrade")
+		req.Header.Set("Upgrade", "x")
+		resp, err := c.Do(req)
+		if err != nil || resp.StatusCode != 101 {
+			t.Fatal(resp, err)
+		}
+		socket := resp.Body.(io.ReadWriteCloser)
+		if b := make([]byte, 5); true {
+			if _, err := io.ReadFull(socket, b); err != nil || string(b) != "hello" {
+				t.Errorf("%q %v", b, err)
+			}
+		}
+		// Fill what lies between, 64 KiB, without a Write that blocks: each is a
+		// record of 23 bytes, and the goodbye would be one of 24.
+		for range 64 << 10 / 23 {
+			if _, err := socket.Write([]byte("x")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		start := time.Now()
+		socket.Close()
+		if took := time.Since(start); took > 10*time.Millisecond {
+			t.Errorf("Close took %v", took)
+		}
+		close(deaf)
+		synctest.Wait()
+		if n := network.OpenSockets(); n != 0 {
+			t.Errorf("%d sockets", n)
+		}
+	})
 }

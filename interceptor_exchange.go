@@ -217,7 +217,7 @@ func (e *Exchange) failReceive(err error) error {
 			emit(c, RequestFailed{errUploadStopped})
 		} else {
 			var fault *httpsem.BodyError
-			if u.err != nil && (before || errors.As(u.err, &fault)) {
+			if u.err != nil && (before || errors.As(u.err, &fault) || isTimeout(u.err)) {
 				c.phase = PhaseSend
 				failure.err, failure.also = u.err, err
 			}

@@ -123,7 +123,7 @@ func (b *upgradedBody) Close() error {
 	readStarted, sentStarted, read, sent := b.readStarted, b.sentStarted, b.read, b.sent
 	b.mu.Unlock()
 	e := b.exchange
-	err := b.conn.Close()
+	err := e.conn.Link().Close()
 	if readStarted {
 		emit(e.call, ResponseBodyEnd{read})
 	}
