@@ -29,6 +29,8 @@ func (c *Call) bridge(cfg *settings, user *http.Request) (*http.Response, error)
 		clear(d.fields[:])
 		if blank {
 			wire.Body, wire.GetBody, wire.ContentLength, wire.TransferEncoding = http.NoBody, nil, 0, nil
+		} else if body := c.body.present(); body != nil {
+			wire.Body = body // for network interceptors that read from it
 		}
 	}
 	if err := httpsem.CheckRequest(wire, bodyLength(wire)); err != nil {

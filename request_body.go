@@ -106,12 +106,11 @@ func (b *requestBody) replace(req *http.Request) error {
 	if b.req == nil || sameBody(b.req, req) {
 		return b.adopt(req)
 	}
-	b.mu.Lock()
-	before := b.current
-	if b.closed {
-		before = nil
+	before := b.present()
+	if before != nil && sameBody(&http.Request{Body: before}, req) {
+		b.req = req
+		return nil
 	}
-	b.mu.Unlock()
 	b.init(req)
 	switch {
 	case before == nil:
@@ -123,10 +122,22 @@ func (b *requestBody) replace(req *http.Request) error {
 	return nil
 }
 
+// present is the body of this attempt, as an interceptor is to see it: what is
+// left of the request's own, or a new one for a repetition. It is nil where there
+// is none, or where it is closed.
+func (b *requestBody) present() io.ReadCloser {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return nil
+	}
+	return b.current
+}
+
 // bodyOver is a body that an interceptor has put in the place of another.
 type bodyOver struct {
 	io.ReadCloser
-	before io.Closer
+	before io.ReadCloser
 }
 
 func (b *bodyOver) Close() error {
@@ -139,7 +150,10 @@ func (b *bodyOver) Close() error {
 // before stays as it is, unless it has to be had again.
 func (b *requestBody) adopt(req *http.Request) error {
 	if b.req == nil || !sameBody(b.req, req) {
-		b.close()
+		over, ok := b.present().(*bodyOver)
+		if unread := ok && !b.wasRead() && sameBody(&http.Request{Body: over.before}, req); !unread {
+			b.close()
+		} // else the one below is to be sent itself
 		b.init(req)
 		return nil
 	}

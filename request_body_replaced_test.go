@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -98,6 +99,60 @@ func TestInterceptorReplacesBody(t *testing.T) {
 			}
 			if read.Load() != 3 || before.Load() != 1 || after.Load() != 1 {
 				t.Errorf("read %d bytes; closed the old one %d times, the new one %d times", read.Load(), before.Load(), after.Load())
+			}
+		})
+	}
+}
+
+// What a network interceptor wraps is the body of that attempt, whole.
+func TestNetworkInterceptorWrapsEachAttempt(t *testing.T) {
+	wrap := okhttp.InterceptorFunc(func(ch *okhttp.Chain) (*http.Response, error) {
+		req := ch.Request().Clone(ch.Request().Context())
+		if req.Body != nil {
+			req.Body = passingBody{req.Body, new(atomic.Int64), new(atomic.Int64)}
+		}
+		return ch.Proceed(req)
+	})
+	for _, c := range []struct {
+		name      string
+		method    string
+		expect    bool
+		body      func() io.Reader
+		responses []mock.Response
+	}{
+		{"repeated after a failure", http.MethodPut, false, func() io.Reader { return strings.NewReader("hello") },
+			[]mock.Response{mock.Response{}.WithEffect(mock.AtRequestEnd, mock.CloseConnection()), mock.Text("ok")}},
+		{"looked into", http.MethodDelete, false, func() io.Reader { return io.MultiReader(strings.NewReader("hello")) },
+			[]mock.Response{mock.Text("ok")}},
+		{"redirected", http.MethodPost, false, func() io.Reader { return strings.NewReader("hello") },
+			[]mock.Response{mock.Status(307).WithHeader("Location", "/b"), mock.Text("ok")}},
+		{"expectation refused, read never", http.MethodPost, true, func() io.Reader { return io.MultiReader(strings.NewReader("hello")) },
+			[]mock.Response{mock.Status(417).WithReading(mock.ReadNever), mock.Text("ok")}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			server := mock.New(t)
+			server.Enqueue(mock.Text("warm"))
+			server.Enqueue(c.responses...)
+			client := startClient(t, okhttp.WithNetworkInterceptor(wrap))
+			resp, err := client.Get(t.Context(), server.URL("/"))
+			wantBody(t, resp, err, "warm")
+			server.RequireRequest(t)
+
+			req := newRequest(t, c.method, server.URL("/a"), io.NopCloser(c.body()))
+			if text, ok := c.body().(*strings.Reader); ok {
+				req = newRequest(t, c.method, server.URL("/a"), text)
+			}
+			if c.expect {
+				req.Header.Set("Expect", "100-continue")
+			}
+			resp, err = client.Do(req)
+			wantBody(t, resp, err, "ok")
+			var last string
+			for range c.responses {
+				last = server.RequireRequest(t).Text()
+			}
+			if last != "hello" {
+				t.Errorf("the server read %q", last)
 			}
 		})
 	}
