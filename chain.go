@@ -15,6 +15,10 @@ import (
 // again after it has closed the response before. A network interceptor must
 // call it exactly once, and keep the request's host and port. One interceptor
 // serves many calls at once.
+//
+// A request's body may be wrapped or replaced; both bodies are closed in the end.
+// A response's body may be wrapped, too: with a method Unwrap() io.ReadCloser on
+// the wrapper, [InfoOf] still finds what it needs.
 type Interceptor interface {
 	Intercept(chain *Chain) (*http.Response, error)
 }

@@ -28,6 +28,19 @@
 // [*ProtocolError], [*BodyError], [*RequestError] and [*InterceptorError] in
 // it; [SafeToRetry] says whether the server can have seen the request.
 //
+// # Timeouts
+//
+// Opening a connection, each wait for bytes of the response and each write are
+// limited to 10 seconds, unlike in net/http: see [WithConnectTimeout],
+// [WithReadTimeout] and [WithWriteTimeout]. A whole call has no limit but its
+// context, unless [WithCallTimeout] sets one.
+//
+// # Events
+//
+// [EventListener] has one method, and each step of a call is an [Event] of a type
+// of its own. Package logging shows them; docs/events.md lists them. Package
+// mockwebserver is a server for tests of programs that use this one.
+//
 // # Concurrency
 //
 // A Client is immutable and safe for concurrent use; so are the values that it

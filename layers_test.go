@@ -52,8 +52,9 @@ var layers = map[string][]string{
 	},
 
 	// for tests: never the client, so that every test may use them
-	"mockwebserver":    {"certs", "internal/http1", "internal/httpsem"},
-	"internal/testkit": {},
+	"mockwebserver":                {"certs", "internal/http1", "internal/httpsem"},
+	"internal/testkit":             {},
+	"internal/conformance/nethttp": {}, // net/http's own client tests; only tests import anything
 
 	// above the client
 	"logging":             {""},
