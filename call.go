@@ -312,7 +312,7 @@ func (c *Call) watch() {
 			c.stop = context.AfterFunc(parent, c.whenContextEnds())
 		}
 	}
-	if c.original != nil && c.original.Cancel != nil { //nolint:staticcheck // old callers still set it
+	if cancelChannel(c.original) != nil {
 		c.watchCancelChannel()
 	}
 	if c.timer == nil {
@@ -349,7 +349,7 @@ const clientTimeoutTail = 5 * time.Millisecond
 func (c *Call) contextEnded() {
 	parent := c.ctx.parent
 	err := parent.Err()
-	if cancel := c.original.Cancel; err == context.DeadlineExceeded && cancel != nil { //nolint:staticcheck // see watch
+	if cancel := cancelChannel(c.original); err == context.DeadlineExceeded && cancel != nil {
 		// The timeout of an http.Client sets both, and tells of itself only once it
 		// has closed the channel, which is now.
 		waitFor(cancel, clientTimeoutTail)
@@ -366,6 +366,15 @@ type causeError struct{ err, cause error }
 func (e *causeError) Error() string   { return e.err.Error() + ": " + e.cause.Error() }
 func (e *causeError) Unwrap() []error { return []error{e.err, e.cause} }
 
+// cancelChannel is the deprecated Request.Cancel, which old callers still set.
+func cancelChannel(req *http.Request) <-chan struct{} {
+	if req == nil {
+		return nil
+	}
+	//lint:ignore SA1019 see above
+	return req.Cancel //nolint:staticcheck // see above
+}
+
 // watchCancelChannel serves the deprecated Request.Cancel.
 func (c *Call) watchCancelChannel() {
 	ended := make(chan struct{})
@@ -376,7 +385,7 @@ func (c *Call) watchCancelChannel() {
 	}
 	go func() {
 		select {
-		case <-c.original.Cancel: //nolint:staticcheck // see watch
+		case <-cancelChannel(c.original):
 			if deadline, ok := c.ctx.parent.Deadline(); ok && !time.Now().Before(deadline) {
 				c.cancel(context.DeadlineExceeded) // by an http.Client's timeout
 			} else {

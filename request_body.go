@@ -36,9 +36,6 @@ func (b *requestBody) empty() bool {
 	return b.blank || b.req.Body == nil || b.req.Body == http.NoBody
 }
 
-// length is the number of bytes to send, -1 where it is unknown.
-func (b *requestBody) length() int64 { return bodyLength(b.req) }
-
 // bodyLength reads a request's length as net/http means it: 0 with a body is
 // an unknown length.
 func bodyLength(req *http.Request) int64 {
