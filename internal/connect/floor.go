@@ -24,8 +24,15 @@ type floor struct {
 	n        int
 	err      error
 
-	leaving atomic.Bool // the write deadline is final
+	wrote bool // TLS had something to say while glancing
+
+	leaving  atomic.Bool  // the write deadline is final
+	writeEnd atomic.Int64 // the write deadline in Unix nanoseconds, 0 for none
 }
+
+// ownWriteTime bounds what TLS writes on its own account, from within a Read:
+// the answer to a key update.
+const ownWriteTime = time.Second
 
 func newFloor(c net.Conn) *floor {
 	f := &floor{Conn: c}
@@ -100,12 +107,37 @@ func (f *floor) Read(p []byte) (int, error) {
 	return f.n, nil
 }
 
+// aborted is beyond any deadline that means "at once", and before all others.
+const aborted = int64(365 * 24 * time.Hour)
+
+// Write gives a write of TLS's own a deadline of its own. Such a one can be told
+// by a deadline that has passed before it begins: the codec sets a new one before
+// each of its writes. Were it to fail for that, TLS would keep the error for the
+// next request. While glancing nothing is written, since it could block.
+func (f *floor) Write(p []byte) (int, error) {
+	if f.glancing {
+		f.wrote = true
+		return 0, errNothing
+	}
+	if end := f.writeEnd.Load(); end > aborted && !f.leaving.Load() {
+		if now := time.Now(); now.UnixNano() >= end {
+			_ = f.SetWriteDeadline(now.Add(ownWriteTime)) // if it fails, so does the write
+		}
+	}
+	return f.Conn.Write(p)
+}
+
 // SetWriteDeadline sets the deadline unless the connection is being closed:
 // tls.Conn.Close would allow a peer five seconds.
 func (f *floor) SetWriteDeadline(t time.Time) error {
 	if f.leaving.Load() {
 		return nil
 	}
+	end := int64(0)
+	if !t.IsZero() {
+		end = t.UnixNano()
+	}
+	f.writeEnd.Store(end)
 	return f.Conn.SetWriteDeadline(t)
 }
 

@@ -169,3 +169,54 @@ func TestGoodbyeIsSaid(t *testing.T) {
 		t.Errorf("the peer sees %v, want io.EOF for close_notify", err)
 	}
 }
+
+// TestWritesOfTLSItself: crypto/tls answers a key update from within a Read, long
+// after the request was written. It must neither fail for the request's old
+// deadline nor wait for ever; and a probe must not write at all.
+func TestWritesOfTLSItself(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, server := testkit.Pipe()
+		defer server.Close()
+		f := newFloor(client)
+		f.SetWriteDeadline(time.Now().Add(time.Second))
+		time.Sleep(time.Minute)
+		if n, err := f.Write([]byte("own")); n != 3 || err != nil {
+			t.Errorf("after the deadline: %d, %v", n, err)
+		}
+		time.Sleep(time.Minute)
+		start := time.Now()
+		if _, err := f.Write(make([]byte, 1<<20)); err == nil || time.Since(start) != ownWriteTime {
+			t.Errorf("a peer that does not read: %v after %v", err, time.Since(start))
+		}
+		start = time.Now()
+		f.SetWriteDeadline(time.Unix(1, 0)) // how the codec aborts a write
+		if _, err := f.Write([]byte("x")); err == nil || time.Since(start) != 0 {
+			t.Errorf("aborted: %v after %v", err, time.Since(start))
+		}
+		client.Close()
+	})
+}
+
+// talkative is TLS that has something to say when it is read.
+type talkative struct {
+	net.Conn
+	below *floor
+}
+
+func (c talkative) Read(p []byte) (int, error) {
+	c.below.Write([]byte("key update"))
+	return c.below.Read(p)
+}
+
+func TestProbeDoesNotWrite(t *testing.T) {
+	client, server := testkit.Pipe()
+	defer client.Close()
+	defer server.Close()
+	f := newFloor(client)
+	if err := newProbe(Link{Conn: talkative{client, f}, Raw: client, under: f}).check(); err != errOwes {
+		t.Errorf("got %v", err)
+	}
+	if n, err := server.Readable(); n != 0 || err != nil {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+}

@@ -12,6 +12,7 @@ import (
 var (
 	errClosedByPeer = errors.New("closed by the peer")
 	errUnsolicited  = errors.New("the peer sent bytes that nobody asked for")
+	errOwes         = errors.New("the peer waits for an answer of TLS")
 )
 
 // glance is what a look at a socket, without reading from it, can tell.
@@ -99,6 +100,8 @@ func (p *probe) glanceThrough(under *floor) error {
 	switch {
 	case n > 0:
 		return errUnsolicited
+	case under.wrote:
+		return errOwes
 	case err == errNothing:
 		return nil
 	case err == nil: // a read that gives nothing makes no sense
