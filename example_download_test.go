@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -51,17 +52,15 @@ func Example_downloadProgress() {
 		return
 	}
 	defer file.Close()
-	shown := int64(0)
 	counter := &progress{total: resp.ContentLength, report: func(done, total int64) {
-		if percent := 100 * done / total; percent == 100 && shown < 100 {
-			shown = percent
-			fmt.Println(percent, "%")
+		if done == total { // a program would show more of them; the total is -1 if it is not known
+			fmt.Println(done, "of", total)
 		}
 	}}
 	n, err := io.Copy(io.MultiWriter(file, counter), resp.Body)
 	fmt.Println(n, err)
 	// Output:
-	// 100 %
+	// 100000 of 100000
 	// 100000 <nil>
 }
 
@@ -92,4 +91,11 @@ func Example_download() {
 	}
 	fmt.Println(n, err)
 	// Output: 100000 <nil>
+}
+
+// The leak detector names the place of a call whose response was never closed.
+func ExampleWithLeakDetector() {
+	client := okhttp.New(okhttp.WithLeakDetector(func(leak okhttp.Leak) { log.Print(leak) }))
+	defer client.Close()
+	// Output:
 }
