@@ -3,6 +3,7 @@ package okhttp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptrace"
 	"reflect"
@@ -259,6 +260,9 @@ func (c *Call) ready() error {
 	}
 	if c.original == nil || c.original.URL == nil {
 		return &RequestError{reason: "request has no URL"}
+	}
+	if r := c.original; c.door == roundTripper && r.Body == nil && r.ContentLength != 0 {
+		return &RequestError{reason: fmt.Sprintf("ContentLength=%d with nil Body", r.ContentLength)}
 	}
 	return nil
 }

@@ -94,13 +94,17 @@ func (c *Client) Do(req *http.Request) (*http.Response, error) {
 //
 // It keeps to net/http where a program could tell: it reads Host, Content-Length,
 // Transfer-Encoding and Trailer from the request's fields and not from its
-// headers, does not ask for gzip in answer to HEAD, and returns context.Canceled,
+// headers, does not ask for gzip in answer to HEAD, keeps Connection: close in a
+// response's field Close and not in its header, and returns context.Canceled,
 // and io.ErrUnexpectedEOF from a body that was cut off, as they are.
 func (c *Client) RoundTrip(req *http.Request) (*http.Response, error) {
 	call := newCall(c, c.cfg, req, roundTripper)
 	resp, err := call.execute()
 	if err != nil {
 		return nil, call.plain(err)
+	}
+	if resp.Close {
+		call.hideClose(resp)
 	}
 	return resp, nil
 }

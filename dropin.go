@@ -4,6 +4,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
+	"net/http"
+
+	"github.com/okhttp-go/okhttp/internal/httpsem"
 )
 
 // plain is the error that RoundTrip and the bodies of its responses return for
@@ -36,4 +40,16 @@ func (c *Call) plain(err error) error {
 		}
 	}
 	return err
+}
+
+// hideClose takes Connection: close out of a response's header, as net/http does:
+// programs hand headers on, and the word is meant for this connection alone.
+func (c *Call) hideClose(resp *http.Response) {
+	if !httpsem.HasToken(resp.Header["Connection"], "close") {
+		return
+	}
+	if c.listener != nil { // it may look at the header as it came
+		resp.Header = maps.Clone(resp.Header)
+	}
+	delete(resp.Header, "Connection")
 }

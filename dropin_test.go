@@ -406,3 +406,33 @@ func TestReverseProxy(t *testing.T) {
 		t.Errorf("the proxy complains: %s", logged.String())
 	}
 }
+
+func TestCloseIsAField(t *testing.T) {
+	var wire http.Header
+	c, s := dropIn(t, func(w http.ResponseWriter, r *http.Request) { w.Header().Set("Connection", "close") },
+		WithEventListener(EventListenerFunc(func(_ *Call, e Event) {
+			if e, ok := e.(ResponseHeadersEnd); ok {
+				wire = e.Response.Header
+			}
+		})))
+	resp, err := c.Get(s.URL)
+	readAll(t, resp, err)
+	if !resp.Close || resp.Header.Get("Connection") != "" || wire.Get("Connection") != "close" {
+		t.Errorf("got %v, %v, %v", resp.Close, resp.Header, wire)
+	}
+	resp, err = c.Transport.(*Client).Get(context.Background(), s.URL)
+	readAll(t, resp, err)
+	if resp.Header.Get("Connection") != "close" {
+		t.Errorf("Do: got %v", resp.Header)
+	}
+}
+
+func TestLengthWithoutBody(t *testing.T) {
+	c, s := dropIn(t, func(http.ResponseWriter, *http.Request) {})
+	req, _ := http.NewRequest("POST", s.URL, nil)
+	req.ContentLength = 10
+	var e *RequestError
+	if _, err := c.Do(req); !errors.As(err, &e) {
+		t.Errorf("got %v", err)
+	}
+}
