@@ -14,6 +14,11 @@ type AcquireParams struct {
 	Timeouts Timeouts
 	Tracer   Tracer // nil: nobody listens
 	Fresh    bool   // open a new connection: a pooled one has just failed
+
+	// Stay, if set, says that the context will not end by itself, so the caller
+	// will be there when a dial ends and may as well make it. It ends the context
+	// when the pool is closed.
+	Stay func(cause error)
 }
 
 // Tracer gives the trace of a call that needs one: only those that open a
@@ -68,7 +73,11 @@ func (p *Pool) Acquire(ctx context.Context, params AcquireParams) (Lease, error)
 		if err != nil {
 			return Lease{}, err
 		}
-		if w != nil {
+		switch {
+		case w == nil:
+		case w.job != nil && w.job.here:
+			return w.job.dialHere(ctx)
+		default:
 			return p.wait(ctx, w)
 		}
 		if c.leases > 1 { // shared, hence alive as far as its other holders know
@@ -108,7 +117,14 @@ func (p *Pool) takeOrQueue(ctx context.Context, params AcquireParams) (*Conn, *w
 			return c, nil, nil
 		}
 	}
-	w := &waiter{params: params, ctx: ctx, ready: make(chan struct{})}
+	w := &waiter{params: params, ctx: ctx}
+	if params.Stay != nil && p.limits.MaxPerHost == 0 && h.dialing == 0 {
+		// Nobody else waits for this dial, nobody leaves it, and no other dial
+		// could end sooner.
+		p.jobLocked(h, w).here = true
+		return nil, w, nil
+	}
+	w.ready = make(chan struct{})
 	if params.Fresh && p.limits.MaxPerHost > 0 && h.live >= p.limits.MaxPerHost {
 		// The limit is full; make room for the new connection among the idle ones.
 		if c := h.available.Last(); c != nil && c.leases == 0 {

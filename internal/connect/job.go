@@ -23,6 +23,7 @@ type job struct {
 	cancel  context.CancelCauseFunc
 	planner *Planner
 	gate    traceGate
+	here    bool // made on the goroutine of the call that it is for
 
 	// Guarded by pool.mu.
 	orphaned *time.Timer
@@ -45,12 +46,19 @@ func (p *Pool) startJobsLocked(h *host) {
 }
 
 func (p *Pool) startJobLocked(h *host, w *waiter) {
+	j := p.jobLocked(h, w)
 	base := context.Background()
 	if h.addr.Config.custom() {
 		base = quietContext{context.WithoutCancel(w.ctx)}
 	}
-	j := &job{pool: p, host: h, owner: w, planner: w.params.Planner}
 	j.ctx, j.cancel = context.WithCancelCause(base)
+	h.dialing++
+	go j.run()
+}
+
+// jobLocked makes an attempt for w, to be run by the caller.
+func (p *Pool) jobLocked(h *host, w *waiter) *job {
+	j := &job{pool: p, host: h, owner: w, planner: w.params.Planner, cancel: w.params.Stay}
 	if j.planner == nil {
 		j.planner = NewPlanner(h.addr, w.params.Memory)
 	}
@@ -64,7 +72,32 @@ func (p *Pool) startJobLocked(h *host, w *waiter) {
 	h.live++
 	p.jobs[j] = struct{}{}
 	p.running.Add(1)
-	go j.run()
+	return j
+}
+
+// dialHere makes the attempt on the goroutine of the call that it is for.
+func (j *job) dialHere(ctx context.Context) (Lease, error) {
+	p := j.pool
+	defer p.running.Done()
+	var trace *Trace
+	if t := j.owner.params.Tracer; t != nil {
+		trace = t.Trace(j.host.addr)
+	}
+	link, err := j.planner.Connect(quietContext{ctx}, j.owner.params.Timeouts, trace)
+
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.jobs, j)
+	if err == nil && p.closed {
+		link.Raw.Close()
+		err = ErrPoolClosed
+	}
+	if err != nil {
+		p.counter.Failed++
+		p.vacateLocked(j.host)
+		return Lease{Planner: j.planner}, err
+	}
+	return Lease{Conn: p.adoptLocked(j.host, link), Planner: j.planner}, nil
 }
 
 func (j *job) run() {
@@ -80,6 +113,7 @@ func (j *job) run() {
 
 	p.mu.Lock()
 	delete(p.jobs, j)
+	j.host.dialing--
 	if j.orphaned != nil {
 		j.orphaned.Stop()
 	}

@@ -122,7 +122,14 @@ func (p *plan) handshake(ctx context.Context, link *Link) error {
 	if d := p.timeouts.Connect; d > 0 {
 		p.raw.SetDeadline(time.Now().Add(d))
 	}
-	if err := conn.HandshakeContext(ctx); err != nil {
+	// Closing the socket interrupts the handshake as crypto/tls would, but without
+	// a goroutine to wait for it.
+	stop := context.AfterFunc(ctx, func() { p.raw.Close() })
+	err := conn.HandshakeContext(context.WithoutCancel(ctx))
+	if !stop() && err == nil {
+		err = endOf(ctx)
+	}
+	if err != nil {
 		if end := endOf(ctx); end != nil {
 			return end
 		}

@@ -54,6 +54,7 @@ type host struct {
 	available linked.List[Conn]   // can take another lease; the last one to become so is first
 	waiters   linked.List[waiter] // first come, first served
 	live      int                 // open connections and running jobs
+	dialing   int                 // running jobs that may serve anybody
 	tls       *tls.Config         // for handshakes with it; nil until there is one
 }
 
