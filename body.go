@@ -114,17 +114,50 @@ func (b *responseBody) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	n, err := b.exchange.codec.ReadBody(p)
-	if n == 0 && err == nil {
-		b.mu.Lock()
-		b.inside = false
-		b.mu.Unlock()
-		return 0, nil
-	}
 	return n, b.leave(int64(n), err)
 }
 
 // WriteTo copies the body to w in large pieces, within the kernel where it can.
 func (b *responseBody) WriteTo(w io.Writer) (int64, error) {
+	if b.exchange.call.listener == nil {
+		return b.writeRest(w)
+	}
+	first, err := b.writeFirst(w)
+	if err != nil {
+		if err == io.EOF {
+			err = nil
+		}
+		return first, err
+	}
+	rest, err := b.writeRest(w)
+	return first + rest, err
+}
+
+// writeFirst copies what comes first by itself, so that the body's start is
+// reported then and not when all of it is copied.
+func (b *responseBody) writeFirst(w io.Writer) (int64, error) {
+	b.mu.Lock()
+	started := b.started
+	b.mu.Unlock()
+	if started {
+		return 0, nil
+	}
+	buf := make([]byte, 4<<10)
+	n, err := b.Read(buf)
+	if n == 0 {
+		return 0, err
+	}
+	m, sinkErr := w.Write(buf[:n])
+	switch {
+	case sinkErr != nil:
+		err = sinkErr
+	case m < n:
+		err = io.ErrShortWrite
+	}
+	return int64(m), err
+}
+
+func (b *responseBody) writeRest(w io.Writer) (int64, error) {
 	if err := b.enter(); err != nil {
 		if err == io.EOF {
 			return 0, nil
@@ -135,10 +168,7 @@ func (b *responseBody) WriteTo(w io.Writer) (int64, error) {
 	var fault *httpsem.SinkError
 	if errors.As(err, &fault) {
 		// The writer's fault: the body can be read on, as after a failed io.Copy.
-		b.mu.Lock()
-		b.inside = false
-		b.count += n
-		b.mu.Unlock()
+		_ = b.leave(n, nil)
 		return n, fault.Err
 	}
 	if err == nil {

@@ -31,6 +31,8 @@ type eventLog struct {
 func newEventLog(t *testing.T) *eventLog {
 	l := &eventLog{t: t, events: map[*okhttp.Call][]okhttp.Event{}, changed: make(chan struct{})}
 	t.Cleanup(func() {
+		l.mu.Lock() // Canceled may still come, from another goroutine
+		defer l.mu.Unlock()
 		for _, call := range l.order {
 			checkInvariants(t, l.events[call])
 		}
