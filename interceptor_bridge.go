@@ -69,7 +69,8 @@ type defaults struct {
 	n           int
 	unzip       bool // the client asks for gzip by itself, and so has to undo it
 	noUserAgent bool // the user asks, in net/http's way, to send none
-	framing     bool // the user's headers have some that net/http ignores
+	ownFraming  bool // the user's headers have some that net/http ignores
+	framing     bool // and they are to be ignored here, too
 }
 
 func (d *defaults) add(name, value string) {
@@ -89,6 +90,8 @@ func defaultsFor(cfg *settings, user *http.Request) (d defaults) {
 			}
 		case len("Accept-Encoding"):
 			encoding = encoding || strings.EqualFold(name, "Accept-Encoding")
+		case len("Host"), len("Trailer"), len("Content-Length"), len("Transfer-Encoding"):
+			d.ownFraming = d.ownFraming || ignoredByNetHTTP(name)
 		case len("Range"):
 			encoding = encoding || strings.EqualFold(name, "Range")
 		}
@@ -123,11 +126,7 @@ func (d *defaults) asNetHTTP(user *http.Request) {
 		clear(d.fields[len(kept):])
 		d.n = len(kept)
 	}
-	for name := range user.Header {
-		if ignoredByNetHTTP(name) {
-			d.framing = true
-		}
-	}
+	d.framing = d.ownFraming
 }
 
 func ignoredByNetHTTP(name string) bool {
