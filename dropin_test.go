@@ -23,6 +23,21 @@ import (
 // What a program may rely on when this client takes the place of an
 // http.Transport.
 
+func readAll(t *testing.T, resp *http.Response, err error) string {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := resp.Body.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
 func dropIn(t *testing.T, h http.HandlerFunc, opts ...Option) (*http.Client, *httptest.Server) {
 	t.Helper()
 	s := httptest.NewUnstartedServer(h)
