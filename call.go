@@ -26,6 +26,7 @@ type Call struct {
 	cfg      *settings
 	original *http.Request
 	door     door
+	hidden   bool          // made by Do or RoundTrip: the caller has no handle to cancel it with
 	listener EventListener // nil: nobody listens
 	tracer   *tracer       // for the request's httptrace.ClientTrace; also in listener
 	ctx      callContext

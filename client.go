@@ -86,6 +86,7 @@ func (c *Client) With(opts ...Option) *Client {
 // must be closed. The request's context bounds the call until then.
 func (c *Client) Do(req *http.Request) (*http.Response, error) {
 	call := newCall(c, c.cfg, req, wholeClient)
+	call.hidden = true
 	return call.execute()
 }
 

@@ -87,8 +87,23 @@ type ConnectionReleased struct{ Connection Connection }
 // RequestHeadersStart says that the request head is being written.
 type RequestHeadersStart struct{}
 
-// RequestHeadersEnd carries the request as it is on the wire.
-type RequestHeadersEnd struct{ Request *http.Request }
+// RequestHeadersEnd says that the request head has been written.
+type RequestHeadersEnd struct{ sent *sentRequest }
+
+// NewRequestHeadersEnd makes the event, to test listeners with.
+func NewRequestHeadersEnd(req *http.Request) RequestHeadersEnd {
+	return RequestHeadersEnd{&sentRequest{user: req}}
+}
+
+// Request returns the request as it is on the wire, with the headers that the
+// client added; it is the same each time. Most listeners do not ask, so it is
+// made when one does, which must be before OnEvent returns.
+func (e RequestHeadersEnd) Request() *http.Request {
+	if e.sent == nil {
+		return nil
+	}
+	return e.sent.request()
+}
 
 // RequestBodyStart says that the request body is being sent.
 type RequestBodyStart struct{}

@@ -30,6 +30,7 @@ type Exchange struct {
 	compressed *http.Response // response before it was decompressed; nil if it was not
 	hasBody    bool           // the response promises one
 	prior      *http.Response // the response that this exchange follows
+	head       *sentRequest   // for listeners; nil where nobody listens
 	upload     *upload        // the request body on its own goroutine; nil if it was sent inline
 	body       responseBody
 	sent       time.Time
@@ -62,6 +63,9 @@ func (c *Call) newExchange(cfg *settings, conn *connect.Conn, reused bool, extra
 	}
 	e.call, e.conn, e.codec, e.cfg, e.reused = c, conn, conn.Codec(), cfg, reused
 	e.prior = c.prior
+	if c.listener != nil {
+		e.head = &sentRequest{extra: *extra}
+	}
 	e.body.exchange = e
 	c.mu.Lock()
 	c.exchange, c.reusable, c.reason = e, false, "exchange in progress"

@@ -99,7 +99,7 @@ func (t *tracer) OnEvent(call *Call, event Event) {
 			h.PutIdleConn(notKept(call))
 		}
 	case RequestHeadersEnd:
-		t.wroteHeaders(e.Request)
+		t.wroteHeaders(e.Request())
 	case RequestBodyEnd:
 		t.wroteRequest(nil)
 	case RequestFailed:

@@ -3,6 +3,7 @@ package okhttp
 import (
 	"net/http"
 	"strings"
+	"sync"
 
 	"github.com/okhttp-go/okhttp/internal/httpsem"
 )
@@ -59,8 +60,35 @@ func (c *Call) bridge(cfg *settings, user *http.Request) (*http.Response, error)
 // wireIsSeen reports whether anybody gets to see the network's request. Where
 // nobody does it need not exist: the codec writes the user's, and the client's
 // own headers with it.
-func (c *Call) wireIsSeen() bool {
-	return c.listener != nil || len(c.cfg.networkInterceptors) > 0
+func (c *Call) wireIsSeen() bool { return len(c.cfg.networkInterceptors) > 0 }
+
+// sentRequest is a request as it went over the network, for listeners that ask
+// for it.
+type sentRequest struct {
+	user  *http.Request
+	extra [3]httpsem.Field // the client's own headers
+
+	once sync.Once
+	wire *http.Request
+}
+
+func (s *sentRequest) request() *http.Request {
+	s.once.Do(func() {
+		if s.extra[0].Name == "" {
+			s.wire = s.user
+			return
+		}
+		d := defaults{fields: s.extra}
+		for d.n < len(d.fields) && d.fields[d.n].Name != "" {
+			d.n++
+		}
+		wire, err := d.apply(s.user, nil)
+		if err != nil { // cannot be: it was sent
+			wire = s.user
+		}
+		s.wire = wire
+	})
+	return s.wire
 }
 
 // defaults are the headers that the client adds to a request.

@@ -46,7 +46,7 @@ func (c *Call) connection(cfg *settings, address connect.Address, wire *http.Req
 	if c.tracer != nil {
 		c.tracer.getConn(address.HostPort())
 	}
-	if c.ctx.parent.Done() == nil && c.cfg.callTimeout == 0 && cancelChannel(c.original) == nil {
+	if c.hidden && c.ctx.parent.Done() == nil && c.cfg.callTimeout == 0 && cancelChannel(c.original) == nil {
 		params.Stay = c.cancel
 	}
 	lease, err := cfg.pool.p.Acquire(&c.ctx, params)

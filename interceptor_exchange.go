@@ -48,7 +48,10 @@ func (e *Exchange) sendRequest(req *http.Request) (*http.Response, error) {
 	if err := e.codec.WriteHead(req, length); err != nil {
 		return nil, e.failSend(err)
 	}
-	emit(c, RequestHeadersEnd{req})
+	if e.head != nil {
+		e.head.user = req
+		emit(c, RequestHeadersEnd{e.head})
+	}
 	if length == 0 {
 		if err := e.codec.Flush(); err != nil {
 			return nil, e.failSendUnlessAnswered(err)

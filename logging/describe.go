@@ -101,7 +101,7 @@ func detailsOf(call *okhttp.Call, event okhttp.Event) []detail {
 	case okhttp.ConnectionReleased:
 		return connection(e.Connection)
 	case okhttp.RequestHeadersEnd:
-		return []detail{fact("method", method(e.Request.Method)), fact("url", requestURL(e.Request, showNothing))}
+		return []detail{fact("method", method(e.Request().Method)), fact("url", requestURL(e.Request(), showNothing))}
 	case okhttp.RequestBodyEnd:
 		return bytes(e.Bytes)
 	case okhttp.RequestFailed:

@@ -159,7 +159,7 @@ func TestDescribeCoversAllEvents(t *testing.T) {
 		okhttp.ConnectionAcquired{}:                                         "none new",
 		okhttp.ConnectionReleased{}:                                         "none",
 		okhttp.RequestHeadersStart{}:                                        "",
-		okhttp.RequestHeadersEnd{Request: req}:                              "GET https://example.com/p?q=██",
+		okhttp.NewRequestHeadersEnd(req):                                    "GET https://example.com/p?q=██",
 		okhttp.RequestBodyStart{}:                                           "",
 		okhttp.RequestBodyEnd{Bytes: 1}:                                     "1 bytes",
 		okhttp.RequestFailed{Err: broken}:                                   `Get "https://example.com/p?q=██": broken`,

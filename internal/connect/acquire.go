@@ -43,7 +43,8 @@ type waiter struct {
 	queued linked.Elem[waiter]
 	job    *job // the attempt that was begun for it; nil while the host's limit holds it back
 
-	// Written under pool.mu before ready is closed, only read after.
+	// Written under pool.mu before ready is closed, only read after. A nil ready
+	// means that the caller makes the dial itself.
 	ready chan struct{}
 	conn  *Conn
 	fresh bool // conn comes straight from a job
@@ -75,7 +76,7 @@ func (p *Pool) Acquire(ctx context.Context, params AcquireParams) (Lease, error)
 		}
 		switch {
 		case w == nil:
-		case w.job != nil && w.job.here:
+		case w.ready == nil: // nobody else knows of w
 			return w.job.dialHere(ctx)
 		default:
 			return p.wait(ctx, w)
@@ -121,7 +122,7 @@ func (p *Pool) takeOrQueue(ctx context.Context, params AcquireParams) (*Conn, *w
 	if params.Stay != nil && p.limits.MaxPerHost == 0 && h.dialing == 0 {
 		// Nobody else waits for this dial, nobody leaves it, and no other dial
 		// could end sooner.
-		p.jobLocked(h, w).here = true
+		p.jobLocked(h, w)
 		return nil, w, nil
 	}
 	w.ready = make(chan struct{})

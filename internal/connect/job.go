@@ -23,7 +23,6 @@ type job struct {
 	cancel  context.CancelCauseFunc
 	planner *Planner
 	gate    traceGate
-	here    bool // made on the goroutine of the call that it is for
 
 	// Guarded by pool.mu.
 	orphaned *time.Timer
