@@ -114,6 +114,7 @@ func TestCallTimeout(t *testing.T) {
 				if took := time.Since(start); took < time.Second || took > 1200*time.Millisecond {
 					t.Errorf("took %v", took)
 				}
+				synctest.Wait() // the timer reports it from its own goroutine
 				if !log.last().Canceled() || !strings.Contains(names(log.of(log.last())), "Canceled") {
 					t.Errorf("not canceled: %s", names(log.of(log.last())))
 				}
