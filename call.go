@@ -32,16 +32,16 @@ type Call struct {
 	ctx      callContext
 
 	inSync    linked.Elem[Call] // guarded by the dispatcher's lock
+	root      *Call             // that this one is a clone of; nil: of none
 	executed  atomic.Bool
 	canceled  atomic.Bool
-	root      *Call       // that this one is a clone of; nil: of none
 	bodyTaken atomic.Bool // of a root: it, or a clone, has used the body of the request
 
 	// Owned by the goroutine that runs the chain.
+	fresh   bool // the next connection must be a new one
+	spoke   bool // an exchange before the present one has sent something
 	phase   Phase
 	planner *connect.Planner // where the call could still go after a failed exchange
-	fresh   bool             // the next connection must be a new one
-	spoke   bool             // an exchange before the present one has sent something
 	body    requestBody      // of the current hop
 	prior   *http.Response   // the response that the current hop follows
 	stop    func() bool      // ends the watch over the request's context
@@ -52,9 +52,9 @@ type Call struct {
 	cause    error         // why the call was canceled
 	conn     *connect.Conn // held from its acquisition until the call has no further use for it
 	reusable bool          // how the last exchange left conn
-	reason   string        // why it is not reusable
-	exchange *Exchange     // in progress; nil between exchanges
 	chain    chainState
+	reason   string           // why it is not reusable
+	exchange *Exchange        // in progress; nil between exchanges
 	failure  error            // why the call failed
 	leak     *runtime.Cleanup // the watch over a response that was handed out
 

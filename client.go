@@ -100,6 +100,7 @@ func (c *Client) Do(req *http.Request) (*http.Response, error) {
 // and io.ErrUnexpectedEOF from a body that was cut off, as they are.
 func (c *Client) RoundTrip(req *http.Request) (*http.Response, error) {
 	call := newCall(c, c.cfg, req, roundTripper)
+	call.hidden = true
 	resp, err := call.execute()
 	if err != nil {
 		return nil, call.plain(err)

@@ -18,17 +18,17 @@ import (
 // that is nil while it is open, errDone when it ended well, and else why it
 // failed. When neither is nil the exchange is over, once.
 type Exchange struct {
-	call   *Call
-	conn   *connect.Conn
-	codec  connect.Codec
-	cfg    *settings
-	reused bool // the connection had been used before
+	call    *Call
+	conn    *connect.Conn
+	codec   connect.Codec
+	cfg     *settings
+	reused  bool // the connection had been used before
+	hasBody bool // the response promises one; owned as what follows
 
 	// Owned by the goroutine that runs the chain until the response is handed out.
 	request    *http.Request
 	response   http.Response
 	compressed *http.Response // response before it was decompressed; nil if it was not
-	hasBody    bool           // the response promises one
 	prior      *http.Response // the response that this exchange follows
 	head       *sentRequest   // for listeners; nil where nobody listens
 	upload     *upload        // the request body on its own goroutine; nil if it was sent inline
