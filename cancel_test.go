@@ -130,6 +130,9 @@ func cancelAt(t *testing.T, kind cancelable, server *mock.Server, at, way string
 			return
 		}
 		cancel(boom)
+		if at == "CallStart" {
+			return // the context is looked at next
+		}
 		for end := time.Now().Add(time.Second); !call.Canceled() && time.Now().Before(end) && at != "Released" && !isTerminal(e); {
 			time.Sleep(100 * time.Microsecond) // the context tells the call on another goroutine
 		}
