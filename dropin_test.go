@@ -451,3 +451,48 @@ func TestLengthWithoutBody(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// A call that waits for its dial takes a connection that becomes free meanwhile,
+// even if nothing could cancel it.
+func TestWaitingCallTakesFreedConnection(t *testing.T) {
+	release, dialing, gate := make(chan struct{}), make(chan struct{}, 2), make(chan struct{})
+	dials := 0
+	c, s := dropIn(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/held" {
+			<-release
+		}
+		io.WriteString(w, r.RemoteAddr)
+	}, WithDialer(func(ctx context.Context, network, addr string) (net.Conn, error) {
+		if dials++; dials == 2 {
+			dialing <- struct{}{}
+			<-gate
+		}
+		return new(net.Dialer).DialContext(ctx, network, addr)
+	}))
+	defer close(gate)
+	answers := make(chan string, 2)
+	get := func(path string) {
+		resp, err := c.Get(s.URL + path)
+		if err != nil {
+			answers <- err.Error()
+			return
+		}
+		b, _ := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		answers <- string(b)
+	}
+	go get("/held")
+	for c.Transport.(*Client).Pool().Stats().Open == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	go get("/waiting")
+	<-dialing
+	close(release)
+	for range 2 {
+		select {
+		case <-answers:
+		case <-time.After(5 * time.Second):
+			t.Fatal("a call waits for its dial")
+		}
+	}
+}

@@ -119,9 +119,9 @@ func (p *Pool) takeOrQueue(ctx context.Context, params AcquireParams) (*Conn, *w
 		}
 	}
 	w := &waiter{params: params, ctx: ctx}
-	if params.Stay != nil && p.limits.MaxPerHost == 0 && h.dialing == 0 {
+	if params.Stay != nil && p.limits.MaxPerHost == 0 && h.dialing == 0 && h.live == 0 {
 		// Nobody else waits for this dial, nobody leaves it, and no other dial
-		// could end sooner.
+		// could end, nor a connection become free, sooner.
 		p.jobLocked(h, w)
 		return nil, w, nil
 	}
