@@ -2,6 +2,5 @@
 
 package nethttp
 
-// raceEnabled: a sync.Pool drops things on purpose, so allocations cannot be
-// counted.
+// raceEnabled: this binary was built with the race detector.
 const raceEnabled = true
