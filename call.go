@@ -459,27 +459,29 @@ func (c *Call) endChain(err error) {
 		c.failure = err
 	}
 	open := c.exchange
-	c.mu.Unlock()
 	if err != nil && open != nil {
+		c.mu.Unlock()
 		open.abandon()
+		c.mu.Lock()
 	}
-	c.settle()
+	c.settleAndUnlock()
 }
 
-// settle ends the call if nothing of it is open any more.
-func (c *Call) settle() {
-	c.mu.Lock()
+// settleAndUnlock ends the call if nothing of it is open any more. It is called
+// with the call's lock held and lets it go.
+func (c *Call) settleAndUnlock() {
 	if c.chain != chainEnded || c.exchange != nil {
 		c.mu.Unlock()
 		return
 	}
 	c.chain = callSettled
 	failure, leak := c.failure, c.leak
+	conn, reusable, reason := c.letGoLocked()
 	c.mu.Unlock()
 	if leak != nil {
 		leak.Stop()
 	}
-	c.releaseConnection()
+	c.released(conn, reusable, reason)
 	if c.stop != nil {
 		c.stop()
 	}
@@ -497,15 +499,24 @@ func (c *Call) settle() {
 // releaseConnection gives the held connection back, if there is one.
 func (c *Call) releaseConnection() {
 	c.mu.Lock()
-	conn, reusable, reason := c.conn, c.reusable, c.reason
+	conn, reusable, reason := c.letGoLocked()
+	c.mu.Unlock()
+	c.released(conn, reusable, reason)
+}
+
+// letGoLocked takes the held connection from the call.
+func (c *Call) letGoLocked() (conn *connect.Conn, reusable bool, reason string) {
+	conn, reusable, reason = c.conn, c.reusable, c.reason
 	c.conn = nil
 	if c.cause != nil { // cancel may have closed it
 		reusable, reason = false, "the call was canceled"
 	}
-	c.mu.Unlock()
-	if conn == nil {
-		return
+	return conn, reusable, reason
+}
+
+func (c *Call) released(conn *connect.Conn, reusable bool, reason string) {
+	if conn != nil {
+		conn.Release(reusable, reason)
+		emit(c, ConnectionReleased{Connection{conn}})
 	}
-	conn.Release(reusable, reason)
-	emit(c, ConnectionReleased{Connection{conn}})
 }

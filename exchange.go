@@ -149,8 +149,7 @@ func (e *Exchange) detach(reusable bool, reason string) {
 		c.exchange = nil
 		c.reusable, c.reason = reusable, reason
 	}
-	c.mu.Unlock()
-	c.settle()
+	c.settleAndUnlock()
 }
 
 // abandon ends the exchange at once, whatever is open, and closes its

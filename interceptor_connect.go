@@ -67,12 +67,13 @@ func (c *Call) connection(cfg *settings, address connect.Address, wire *http.Req
 // keptConnection returns the connection that the call still holds from its
 // exchange before, if it fits and lives; else it is released.
 func (c *Call) keptConnection(address connect.Address) *connect.Conn {
-	c.mu.Lock()
-	conn, usable := c.conn, c.reusable && c.cause == nil
-	c.mu.Unlock()
+	conn := c.conn // while the chain runs only its own goroutine changes it
 	if conn == nil {
 		return nil
 	}
+	c.mu.Lock()
+	usable := c.reusable && c.cause == nil
+	c.mu.Unlock()
 	if usable && !c.fresh && conn.Address() == address {
 		err := conn.Check()
 		if err == nil {

@@ -47,10 +47,7 @@ func (c *Call) retryAndFollowUp(cfg *settings, req *http.Request) (*http.Respons
 
 // beginExchanges readies the call for the exchanges of one Proceed.
 func (c *Call) beginExchanges(req *http.Request) error {
-	c.mu.Lock()
-	open := c.exchange != nil
-	c.mu.Unlock()
-	if open {
+	if c.first.call != nil && c.openExchange() != nil {
 		return &InterceptorError{Reason: "proceeded while the body of the call's previous response was open: close it first"}
 	}
 	c.prior, c.planner, c.fresh = nil, nil, false

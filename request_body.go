@@ -58,6 +58,9 @@ func (b *requestBody) replayable() bool { return b.empty() || b.req.GetBody != n
 
 // wasRead reports whether a byte of the current body may be gone.
 func (b *requestBody) wasRead() bool {
+	if b.req.Body == nil {
+		return false
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.read
@@ -182,6 +185,9 @@ func (b *requestBody) reader() io.Reader {
 }
 
 func (b *requestBody) close() {
+	if b.req == nil || b.req.Body == nil {
+		return
+	}
 	b.mu.Lock()
 	current := b.current
 	done := b.closed

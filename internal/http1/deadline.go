@@ -48,10 +48,8 @@ type deadlines struct {
 // now is the time as the fields named …At count it. It is never zero.
 func (d *deadlines) now() time.Duration { return time.Since(d.origin) + 1 }
 
-// begin takes over the timeouts of an exchange.
+// begin takes over the timeouts of an exchange. Nobody else is about.
 func (d *deadlines) begin(o httpsem.ExchangeOptions) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	d.read, d.write = o.ReadTimeout, o.WriteTimeout
 	d.held, d.limitAt, d.aborted = false, 0, false
 	if d.probed && d.readArmed != 0 {

@@ -175,12 +175,27 @@ func buildHeader(block string, fields []field, drop func(name string) bool) http
 			continue
 		}
 		value := block[f.value:f.valueEnd]
-		if earlier, ok := h[name]; ok {
-			h[name] = append(earlier, value)
+		if appearsBefore(block, fields[:i], name) {
+			h[name] = append(h[name], value)
 			continue
 		}
 		values[i] = value
 		h[name] = values[i : i+1 : i+1] // an append must not touch the neighbour
 	}
 	return h
+}
+
+// appearsBefore reports whether one of the fields may have that name. For the
+// usual few it is quicker to compare lengths than to ask the map; with many
+// fields the map is asked each time.
+func appearsBefore(block string, fields []field, name string) bool {
+	if len(fields) > 32 {
+		return true
+	}
+	for _, f := range fields {
+		if f.nameEnd-f.name == len(name) && block[f.name:f.nameEnd] == name {
+			return true
+		}
+	}
+	return false
 }
