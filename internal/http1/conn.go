@@ -92,7 +92,8 @@ func (c *Conn) Open(conn, raw net.Conn) {
 	}
 	c.deadlines.conn, c.deadlines.origin = conn, time.Now()
 	c.deadlines.exact = c.tcp == nil // who knows what it does after a timeout
-	c.deadlines.probed = c.tcp == nil || !canPeek
+	_, socket := raw.(*net.TCPConn)
+	c.deadlines.probed = !socket || !canPeek
 }
 
 // Begin readies the connection for an exchange.
