@@ -245,6 +245,9 @@ func (c *Call) run() (resp *http.Response, err error) {
 // uploading reports whether the request body is being sent beside the response.
 // Then the upload closes it.
 func (c *Call) uploading() bool {
+	if c.original.Body == nil && c.body.req == c.original {
+		return false
+	}
 	e := c.openExchange()
 	return e != nil && e.upload != nil && !e.sendEnded()
 }

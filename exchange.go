@@ -34,7 +34,7 @@ type Exchange struct {
 	upload     *upload        // the request body on its own goroutine; nil if it was sent inline
 	body       responseBody
 	sent       time.Time
-	received   time.Time // of the first head; zero before
+	received   time.Duration // of the first head, since sent; zero before
 
 	mu         sync.Mutex // a leaf
 	send, recv error
@@ -55,7 +55,7 @@ type exchangeError struct {
 func (e *exchangeError) Error() string { return e.err.Error() }
 func (e *exchangeError) Unwrap() error { return e.err }
 
-// newExchange begins an exchange on the connection that the call holds.
+// newExchange begins an exchange on a connection, which the call holds from now on.
 func (c *Call) newExchange(cfg *settings, conn *connect.Conn, reused bool, extra *[3]httpsem.Field) *Exchange {
 	e := &c.first
 	if e.call != nil { // in use by an earlier hop, whose response may still be looked at
@@ -68,8 +68,16 @@ func (c *Call) newExchange(cfg *settings, conn *connect.Conn, reused bool, extra
 	}
 	e.body.exchange = e
 	c.mu.Lock()
+	acquired := c.conn == nil
+	c.conn = conn
+	if c.cause != nil { // canceled while it waited for the connection
+		conn.Abort()
+	}
 	c.exchange, c.reusable, c.reason = e, false, "exchange in progress"
 	c.mu.Unlock()
+	if acquired {
+		emit(c, ConnectionAcquired{Connection{conn}, reused})
+	}
 	e.codec.Begin(connect.ExchangeOptions{
 		ReadTimeout: cfg.readTimeout, WriteTimeout: cfg.writeTimeout,
 		MaxHead: cfg.maxHead, HeaderOrder: cfg.headerOrder,

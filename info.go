@@ -43,7 +43,7 @@ func InfoOf(resp *http.Response) *Info {
 	}
 	return &Info{
 		Protocol: e.conn.Protocol(), TLS: e.conn.TLS(), Connection: Connection{e.conn},
-		Route: Route(e.conn.Route()), SentAt: e.sent, ReceivedAt: e.received,
+		Route: Route(e.conn.Route()), SentAt: e.sent, ReceivedAt: e.sent.Add(e.received),
 		Prior: e.prior, Network: e.networkResponse(),
 	}
 }

@@ -34,7 +34,7 @@ func (c *Call) connectTo(cfg *settings, wire *http.Request, extra *[3]httpsem.Fi
 // connection returns the connection for the next exchange and holds it.
 func (c *Call) connection(cfg *settings, address connect.Address, wire *http.Request) (*connect.Conn, bool, error) {
 	if held := c.keptConnection(address); held != nil {
-		return held, true, nil
+		return held, true, nil // without an event: it was acquired before
 	}
 	params := connect.AcquireParams{
 		Address: address, Planner: c.planner, Memory: cfg.memory, Fresh: c.fresh,
@@ -47,20 +47,13 @@ func (c *Call) connection(cfg *settings, address connect.Address, wire *http.Req
 		c.tracer.getConn(address.HostPort())
 	}
 	if c.hidden && c.ctx.parent.Done() == nil && c.cfg.callTimeout == 0 && cancelChannel(c.original) == nil {
-		params.Stay = c.cancel
+		params.Stay = callCanceler{c}
 	}
 	lease, err := cfg.pool.p.Acquire(&c.ctx, params)
 	c.planner = lease.Planner
 	if err != nil {
 		return nil, false, err
 	}
-	c.mu.Lock()
-	c.conn = lease.Conn
-	if c.cause != nil { // canceled while it waited
-		c.conn.Abort()
-	}
-	c.mu.Unlock()
-	emit(c, ConnectionAcquired{Connection{lease.Conn}, lease.Reused})
 	return lease.Conn, lease.Reused, nil
 }
 
@@ -86,6 +79,11 @@ func (c *Call) keptConnection(address connect.Address) *connect.Conn {
 	c.releaseConnection()
 	return nil
 }
+
+// callCanceler lets the connecting storey end a call.
+type callCanceler struct{ call *Call }
+
+func (k callCanceler) Cancel(cause error) { k.call.cancel(cause) }
 
 // callTracer turns the connecting storey's reports into events of the call.
 type callTracer struct{ call *Call }

@@ -166,7 +166,7 @@ func (e *Exchange) receiveHead(req *http.Request, resp *http.Response) (*http.Re
 		}
 	}
 	e.settleUpload(resp)
-	if e.received.IsZero() {
+	if e.received == 0 {
 		e.markReceived()
 	}
 	emit(c, ResponseHeadersEnd{resp})
@@ -176,7 +176,7 @@ func (e *Exchange) receiveHead(req *http.Request, resp *http.Response) (*http.Re
 // markReceived notes, and reports, that a first head has arrived. A request
 // body that has just been sent is reported before it.
 func (e *Exchange) markReceived() {
-	e.received = time.Now()
+	e.received = max(time.Since(e.sent), 1)
 	emit(e.call, ResponseHeadersStart{})
 }
 
@@ -194,7 +194,7 @@ func (e *Exchange) readHead(req *http.Request) (*http.Response, error) {
 		return nil, e.failReceive(err)
 	}
 	if interim(resp.StatusCode) {
-		if e.received.IsZero() {
+		if e.received == 0 {
 			e.markReceived()
 		}
 		emit(e.call, InformationalResponse{resp.StatusCode, resp.Header})

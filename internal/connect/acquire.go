@@ -16,9 +16,14 @@ type AcquireParams struct {
 	Fresh    bool   // open a new connection: a pooled one has just failed
 
 	// Stay, if set, says that the context will not end by itself, so the caller
-	// will be there when a dial ends and may as well make it. It ends the context
-	// when the pool is closed.
-	Stay func(cause error)
+	// will be there when a dial ends and may as well make it. It is called when
+	// the pool is closed.
+	Stay Canceler
+}
+
+// Canceler ends the context of a call.
+type Canceler interface {
+	Cancel(cause error)
 }
 
 // Tracer gives the trace of a call that needs one: only those that open a

@@ -57,7 +57,10 @@ func (p *Pool) startJobLocked(h *host, w *waiter) {
 
 // jobLocked makes an attempt for w, to be run by the caller.
 func (p *Pool) jobLocked(h *host, w *waiter) *job {
-	j := &job{pool: p, host: h, owner: w, planner: w.params.Planner, cancel: w.params.Stay}
+	j := &job{pool: p, host: h, owner: w, planner: w.params.Planner}
+	if w.params.Stay != nil {
+		j.cancel = w.params.Stay.Cancel
+	}
 	if j.planner == nil {
 		j.planner = NewPlanner(h.addr, w.params.Memory)
 	}
