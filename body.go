@@ -16,12 +16,15 @@ const (
 	drainTime  = 100 * time.Millisecond
 )
 
+// progressStep is how much is read of a body between two reports of progress.
+const progressStep = 256 << 10
+
 var errReadAfterClose = &Error{Phase: PhaseBody, Err: errors.New("read on a closed response body")}
 
 // responseBody is the response's body, and through it the user ends the exchange.
 // One goroutine may read while another closes; closing then ends the connection.
 type responseBody struct {
-	exchange *Exchange
+	exchange *exchange
 
 	mu      sync.Mutex // not held during I/O
 	started bool       // ResponseBodyStart was emitted
@@ -29,6 +32,7 @@ type responseBody struct {
 	closed  bool
 	err     error // sticky: io.EOF after the last byte, or why reading failed
 	count   int64
+	told    int64 // of count, by the last ResponseBodyProgress
 }
 
 // complete marks a body that has nothing to read.
@@ -75,9 +79,16 @@ func (b *responseBody) leave(n int64, err error) error {
 		b.err = errReadAfterClose
 	}
 	count := b.count
+	progress := e.call.listener != nil && count-b.told >= progressStep
+	if progress {
+		b.told = count
+	}
 	b.mu.Unlock()
 	if start {
 		emit(e.call, ResponseBodyStart{})
+	}
+	if progress {
+		emit(e.call, ResponseBodyProgress{Bytes: count, Total: e.networkResponse().ContentLength})
 	}
 	switch {
 	case err == io.EOF:
@@ -157,27 +168,33 @@ func (b *responseBody) writeFirst(w io.Writer) (int64, error) {
 	return int64(m), err
 }
 
-func (b *responseBody) writeRest(w io.Writer) (int64, error) {
-	if err := b.enter(); err != nil {
-		if err == io.EOF {
-			return 0, nil
+func (b *responseBody) writeRest(w io.Writer) (written int64, err error) {
+	limit := int64(-1)
+	if b.exchange.call.listener != nil {
+		limit = progressStep
+	}
+	for {
+		if err := b.enter(); err != nil {
+			if err == io.EOF {
+				err = nil
+			}
+			return written, err
 		}
-		return 0, err
+		n, err := b.exchange.codec.WriteBodyTo(w, limit)
+		written += n
+		var fault *httpsem.SinkError
+		if errors.As(err, &fault) {
+			// The writer's fault: the body can be read on, as after a failed io.Copy.
+			_ = b.leave(n, nil)
+			return written, fault.Err
+		}
+		if err = b.leave(n, err); err != nil {
+			if err == io.EOF {
+				err = nil
+			}
+			return written, err
+		}
 	}
-	n, err := b.exchange.codec.WriteBodyTo(w)
-	var fault *httpsem.SinkError
-	if errors.As(err, &fault) {
-		// The writer's fault: the body can be read on, as after a failed io.Copy.
-		_ = b.leave(n, nil)
-		return n, fault.Err
-	}
-	if err == nil {
-		err = io.EOF
-	}
-	if err = b.leave(n, err); err == io.EOF {
-		err = nil
-	}
-	return n, err
 }
 
 // Close lets go of the response. What little may be left of the body is read,
@@ -215,7 +232,7 @@ func (b *responseBody) Close() error {
 }
 
 // stopAfterBody ends the response half, and an upload that still runs beside it.
-func (e *Exchange) stopAfterBody(end error) {
+func (e *exchange) stopAfterBody(end error) {
 	if !e.sendEnded() {
 		e.abandon()
 		return
@@ -224,7 +241,7 @@ func (e *Exchange) stopAfterBody(end error) {
 }
 
 // failBody ends the exchange because the body could not be read.
-func (e *Exchange) failBody(err error) {
+func (e *exchange) failBody(err error) {
 	c := e.call
 	emit(c, ResponseFailed{err})
 	c.mu.Lock()
@@ -238,7 +255,7 @@ func (e *Exchange) failBody(err error) {
 
 // takeTrailer completes the response with what came after its body. Only the
 // reader of the body calls it, so nobody else looks at the response meanwhile.
-func (e *Exchange) takeTrailer() {
+func (e *exchange) takeTrailer() {
 	trailer := e.codec.Trailer()
 	if len(trailer) == 0 {
 		return

@@ -54,11 +54,11 @@ type Call struct {
 	reusable bool          // how the last exchange left conn
 	chain    chainState
 	reason   string           // why it is not reusable
-	exchange *Exchange        // in progress; nil between exchanges
+	exchange *exchange        // in progress; nil between exchanges
 	failure  error            // why the call failed
 	leak     *runtime.Cleanup // the watch over a response that was handed out
 
-	first Exchange // here because most calls need exactly one
+	first exchange // here because most calls need exactly one
 }
 
 // door is how a call came in.
@@ -295,7 +295,7 @@ func (c *Call) applicationChain(i int, cfg *settings, req *http.Request) (*http.
 
 // networkChain runs the network interceptors from the i-th on, then the exchange.
 // They must keep where the request goes.
-func (c *Call) networkChain(i int, e *Exchange, req *http.Request, where hostAndPort) (*http.Response, error) {
+func (c *Call) networkChain(i int, e *exchange, req *http.Request, where hostAndPort) (*http.Response, error) {
 	if i == len(c.cfg.networkInterceptors) {
 		return e.do(req)
 	}

@@ -38,7 +38,7 @@ type Chain struct {
 	next func(*settings, *http.Request) (*http.Response, error)
 
 	network  bool
-	exchange *Exchange // of a network interceptor
+	exchange *exchange // of a network interceptor
 	late     string    // why options cannot hold
 	proceeds *atomic.Int32
 }

@@ -101,7 +101,9 @@ func (e *Error) Temporary() bool { return e.Timeout() }
 
 // SafeToRetry reports whether the request of a failed call cannot have been
 // processed by the server: nothing of it was sent, so that another attempt
-// cannot do anything twice. It is false for nil and for errors of others.
+// cannot do anything twice. It says nothing of whether that attempt would
+// succeed: it is also true of a host that does not exist. It is false for nil
+// and for errors of others.
 func SafeToRetry(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && e.safe
@@ -116,6 +118,11 @@ type TimeoutError struct {
 }
 
 func (e *TimeoutError) Error() string { return e.cause.Error() }
+
+// Op names the timeout: "call", "connect", "tls handshake", "read" or "write".
+// A deadline of the request's context is none of these: it is a plain
+// context.DeadlineExceeded.
+func (e *TimeoutError) Op() string { return string(e.cause.Op) }
 
 // Timeout reports true.
 func (e *TimeoutError) Timeout() bool { return true }

@@ -131,6 +131,12 @@ type ResponseHeadersEnd struct{ Response *http.Response }
 // the body was closed unread.
 type ResponseBodyStart struct{}
 
+// ResponseBodyProgress tells how far the reading of a long body has come: it is
+// reported each time another 256 KiB or more have been read, so never for a
+// short one. Bytes counts as ResponseBodyEnd does. Total is the length that the
+// server has announced, -1 if it has not.
+type ResponseBodyProgress struct{ Bytes, Total int64 }
+
 // ResponseBodyEnd counts the body bytes that were read, without framing and
 // before decompression.
 type ResponseBodyEnd struct{ Bytes int64 }
@@ -189,6 +195,7 @@ func (ResponseHeadersStart) event()  {}
 func (InformationalResponse) event() {}
 func (ResponseHeadersEnd) event()    {}
 func (ResponseBodyStart) event()     {}
+func (ResponseBodyProgress) event()  {}
 func (ResponseBodyEnd) event()       {}
 func (ResponseFailed) event()        {}
 func (RetryDecision) event()         {}

@@ -14,26 +14,23 @@ import (
 	"github.com/okhttp-go/okhttp/mockwebserver"
 )
 
-// progress counts the bytes that pass by on their way to another writer.
-type progress struct {
-	done, total int64
-	report      func(done, total int64)
-}
-
-func (p *progress) Write(b []byte) (int, error) {
-	p.done += int64(len(b))
-	p.report(p.done, p.total)
-	return len(b), nil
-}
-
-// A writer that counts shows the progress of a download. Events tell when a body
-// begins and ends, not each piece of it.
+// A listener shows the progress of a download, while the body itself may go from
+// the socket to the file within the kernel.
 func Example_downloadProgress() {
-	server := startServer(mockwebserver.Text(strings.Repeat("x", 100_000)))
+	server := startServer(mockwebserver.Text(strings.Repeat("x", 600<<10)))
 	defer server.Close()
 	dir, _ := os.MkdirTemp("", "download")
 	defer os.RemoveAll(dir)
-	client := okhttp.New(okhttp.WithTransparentGzip(false)) // else the total is not known
+	client := okhttp.New(okhttp.WithEventListener(okhttp.EventListenerFunc(func(call *okhttp.Call, e okhttp.Event) {
+		switch e := e.(type) {
+		case okhttp.ResponseBodyProgress:
+			if e.Total > 0 { // -1 if the server does not say
+				fmt.Printf("more than %d %%\n", e.Bytes*10/e.Total*10)
+			}
+		case okhttp.ResponseBodyEnd:
+			fmt.Println(e.Bytes, "bytes")
+		}
+	})))
 	defer client.Close()
 
 	resp, err := client.Get(context.Background(), server.URL("/file"))
@@ -52,16 +49,13 @@ func Example_downloadProgress() {
 		return
 	}
 	defer file.Close()
-	counter := &progress{total: resp.ContentLength, report: func(done, total int64) {
-		if done == total { // a program would show more of them; the total is -1 if it is not known
-			fmt.Println(done, "of", total)
-		}
-	}}
-	n, err := io.Copy(io.MultiWriter(file, counter), resp.Body)
+	n, err := io.Copy(file, resp.Body)
 	fmt.Println(n, err)
 	// Output:
-	// 100000 of 100000
-	// 100000 <nil>
+	// more than 40 %
+	// more than 80 %
+	// 614400 bytes
+	// 614400 <nil>
 }
 
 // A plain body that is copied to a file or a socket stays within the kernel where

@@ -11,13 +11,13 @@ import (
 	"github.com/okhttp-go/okhttp/internal/httpsem"
 )
 
-// Exchange is one request and its response on one connection.
+// exchange is one request and its response on one connection.
 //
 // Its two halves end on their own: the request may outlive the response head,
 // and on a failure one half tells more than the other. Each half is a field
 // that is nil while it is open, errDone when it ended well, and else why it
 // failed. When neither is nil the exchange is over, once.
-type Exchange struct {
+type exchange struct {
 	call    *Call
 	conn    *connect.Conn
 	codec   connect.Codec
@@ -46,7 +46,7 @@ var errDone = errors.New("done")
 
 // exchangeError is a failure of an exchange, with what retrying depends on.
 type exchangeError struct {
-	exchange       *Exchange
+	exchange       *exchange
 	err            error
 	also           error // that of the other half
 	sent, received bool  // bytes of the request may have left; bytes of a response came
@@ -56,10 +56,10 @@ func (e *exchangeError) Error() string { return e.err.Error() }
 func (e *exchangeError) Unwrap() error { return e.err }
 
 // newExchange begins an exchange on a connection, which the call holds from now on.
-func (c *Call) newExchange(cfg *settings, conn *connect.Conn, reused bool, extra *[3]httpsem.Field) *Exchange {
+func (c *Call) newExchange(cfg *settings, conn *connect.Conn, reused bool, extra *[3]httpsem.Field) *exchange {
 	e := &c.first
 	if e.call != nil { // in use by an earlier hop, whose response may still be looked at
-		e = new(Exchange)
+		e = new(exchange)
 	}
 	e.call, e.conn, e.codec, e.cfg, e.reused = c, conn, conn.Codec(), cfg, reused
 	e.prior = c.prior
@@ -86,7 +86,7 @@ func (c *Call) newExchange(cfg *settings, conn *connect.Conn, reused bool, extra
 	return e
 }
 
-func (c *Call) openExchange() *Exchange {
+func (c *Call) openExchange() *exchange {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.exchange
@@ -94,7 +94,7 @@ func (c *Call) openExchange() *Exchange {
 
 // addr is the peer's address. Of a connection that a dialer made it is asked only
 // where that is a socket: others may have none.
-func (e *Exchange) addr() string {
+func (e *exchange) addr() string {
 	if a := e.conn.Route().Addr; a.IsValid() {
 		return a.String()
 	}
@@ -113,17 +113,17 @@ func addrString(a net.Addr) string {
 }
 
 // fail makes the error of an exchange whose other half may have failed too.
-func (e *Exchange) fail(err, also error) *exchangeError {
+func (e *exchange) fail(err, also error) *exchangeError {
 	return &exchangeError{exchange: e, err: err, also: also, sent: e.codec.Sent(), received: e.codec.Received()}
 }
 
 // endSend ends the request half; nil means well.
-func (e *Exchange) endSend(err error) { e.endHalf(&e.send, err) }
+func (e *exchange) endSend(err error) { e.endHalf(&e.send, err) }
 
 // endRecv ends the response half; nil means well.
-func (e *Exchange) endRecv(err error) { e.endHalf(&e.recv, err) }
+func (e *exchange) endRecv(err error) { e.endHalf(&e.recv, err) }
 
-func (e *Exchange) endHalf(half *error, err error) {
+func (e *exchange) endHalf(half *error, err error) {
 	if err == nil {
 		err = errDone
 	}
@@ -150,7 +150,7 @@ func (e *Exchange) endHalf(half *error, err error) {
 }
 
 // detach tells the call that the exchange is over.
-func (e *Exchange) detach(reusable bool, reason string) {
+func (e *exchange) detach(reusable bool, reason string) {
 	c := e.call
 	c.mu.Lock()
 	if c.exchange == e {
@@ -163,7 +163,7 @@ func (e *Exchange) detach(reusable bool, reason string) {
 // abandon ends the exchange at once, whatever is open, and closes its
 // connection. When it returns nothing uses the request body any more, unless
 // its reader stays in Read although it was closed.
-func (e *Exchange) abandon() {
+func (e *exchange) abandon() {
 	e.mu.Lock()
 	if e.over {
 		e.mu.Unlock()
@@ -179,7 +179,7 @@ func (e *Exchange) abandon() {
 // giveUp ends an exchange of which a half may be stuck in a reader that ignores
 // Close. The codec is not ended then: its connection is never used again, so
 // nothing is lost but its buffers.
-func (e *Exchange) giveUp() {
+func (e *exchange) giveUp() {
 	e.mu.Lock()
 	if e.over {
 		e.mu.Unlock()
@@ -199,10 +199,10 @@ func (e *Exchange) giveUp() {
 var errAbandoned = errors.New("exchange was abandoned")
 
 // sendEnded reports whether the request half is over.
-func (e *Exchange) sendEnded() bool { return e.sendResult() != nil }
+func (e *exchange) sendEnded() bool { return e.sendResult() != nil }
 
 // sendResult is how the request half ended, nil while it is open.
-func (e *Exchange) sendResult() error {
+func (e *exchange) sendResult() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.send

@@ -21,10 +21,8 @@ type Info struct {
 	Prior *http.Response
 
 	// Network is the response as it came from the network, before it was
-	// decompressed; its body must not be read. Cache is the stored response that
-	// was used, nil where none was.
+	// decompressed; its body must not be read.
 	Network *http.Response
-	Cache   *http.Response
 }
 
 // InfoOf returns what is known of a response. It needs the response's own body,
@@ -49,7 +47,7 @@ func InfoOf(resp *http.Response) *Info {
 }
 
 // exchangeOf finds the exchange that a response's body belongs to.
-func exchangeOf(resp *http.Response) *Exchange {
+func exchangeOf(resp *http.Response) *exchange {
 	var body any = resp.Body
 	for range 32 { // a wrapper that unwraps to itself must not hold us
 		switch b := body.(type) {
@@ -69,7 +67,7 @@ func exchangeOf(resp *http.Response) *Exchange {
 }
 
 // networkResponse is the response as it came from the network.
-func (e *Exchange) networkResponse() *http.Response {
+func (e *exchange) networkResponse() *http.Response {
 	if e.compressed != nil {
 		return e.compressed
 	}

@@ -19,7 +19,7 @@ const afterFailedSend = time.Second
 var errNoAnswer = errors.New("no answer came")
 
 // do sends the request and receives the response head. Failures are *exchangeError.
-func (e *Exchange) do(req *http.Request) (*http.Response, error) {
+func (e *exchange) do(req *http.Request) (*http.Response, error) {
 	if e.request != nil {
 		return nil, &InterceptorError{Reason: "called Proceed more than once"}
 	}
@@ -39,7 +39,7 @@ func (e *Exchange) do(req *http.Request) (*http.Response, error) {
 // sendRequest sends the head, and the body or as much of it as must precede the
 // response. A response head that came before the body was due is returned. An
 // error means that no response is to be hoped for.
-func (e *Exchange) sendRequest(req *http.Request) (*http.Response, error) {
+func (e *exchange) sendRequest(req *http.Request) (*http.Response, error) {
 	c := e.call
 	c.phase = PhaseSend
 	length := bodyLength(req)
@@ -79,7 +79,7 @@ func (e *Exchange) sendRequest(req *http.Request) (*http.Response, error) {
 }
 
 // sendInline sends a small body together with the head.
-func (e *Exchange) sendInline(length int64) error {
+func (e *exchange) sendInline(length int64) error {
 	c := e.call
 	n, err := e.codec.WriteBody(c.body.reader(), length, true, e.request.Trailer)
 	c.body.close()
@@ -92,7 +92,7 @@ func (e *Exchange) sendInline(length int64) error {
 }
 
 // failSend ends the exchange because sending failed.
-func (e *Exchange) failSend(err error) error {
+func (e *exchange) failSend(err error) error {
 	emit(e.call, RequestFailed{translate(err)})
 	failure := e.fail(err, nil)
 	e.conn.Abort()
@@ -104,7 +104,7 @@ func (e *Exchange) failSend(err error) error {
 // failSendUnlessAnswered lets the response be read although sending failed: a
 // server may answer, and close, before it has read the request. What it answered
 // is still to be had. Where the failure is ours there is nothing to read.
-func (e *Exchange) failSendUnlessAnswered(err error) error {
+func (e *exchange) failSendUnlessAnswered(err error) error {
 	var fault *httpsem.BodyError
 	if errors.As(err, &fault) || isTimeout(err) || !e.codec.Sent() && e.reused {
 		return e.failSend(err)
@@ -116,7 +116,7 @@ func (e *Exchange) failSendUnlessAnswered(err error) error {
 
 // awaitContinue holds the body back until the server asks for it, refuses it
 // with a final response, or says nothing for a while (RFC 9110 section 10.1.1).
-func (e *Exchange) awaitContinue(req *http.Request) (*http.Response, error) {
+func (e *exchange) awaitContinue(req *http.Request) (*http.Response, error) {
 	c := e.call
 	if err := e.codec.Flush(); err != nil {
 		return nil, e.failSendUnlessAnswered(err)
@@ -156,7 +156,7 @@ func interim(code int) bool {
 }
 
 // receiveHead reads up to the final response head.
-func (e *Exchange) receiveHead(req *http.Request, resp *http.Response) (*http.Response, error) {
+func (e *exchange) receiveHead(req *http.Request, resp *http.Response) (*http.Response, error) {
 	c := e.call
 	c.phase = PhaseReceive
 	for resp == nil || interim(resp.StatusCode) {
@@ -175,13 +175,13 @@ func (e *Exchange) receiveHead(req *http.Request, resp *http.Response) (*http.Re
 
 // markReceived notes, and reports, that a first head has arrived. A request
 // body that has just been sent is reported before it.
-func (e *Exchange) markReceived() {
+func (e *exchange) markReceived() {
 	e.received = max(time.Since(e.sent), 1)
 	emit(e.call, ResponseHeadersStart{})
 }
 
 // readHead reads one head, and reports interim ones.
-func (e *Exchange) readHead(req *http.Request) (*http.Response, error) {
+func (e *exchange) readHead(req *http.Request) (*http.Response, error) {
 	if send := e.sendResult(); send != nil && send != errDone && e.upload == nil {
 		// What a server may have said before it hung up is here, or near.
 		if came, err := e.codec.AwaitHead(afterFailedSend); err == nil && !came {
@@ -209,7 +209,7 @@ func (e *Exchange) readHead(req *http.Request) (*http.Response, error) {
 
 // failReceive ends the exchange because no response head could be read. If
 // sending failed before, that is the error, and this one only follows from it.
-func (e *Exchange) failReceive(err error) error {
+func (e *exchange) failReceive(err error) error {
 	c := e.call
 	failure := e.fail(err, nil)
 	if u := e.upload; u != nil && !e.sendEnded() {
@@ -240,7 +240,11 @@ func (e *Exchange) failReceive(err error) error {
 			failure.err, failure.also = send, err
 		}
 	}
-	emit(c, ResponseFailed{translate(err)})
+	why := err
+	if cause := c.canceledErr(); cause != nil {
+		why = cause // the socket broke because of it
+	}
+	emit(c, ResponseFailed{translate(why)})
 	e.endRecv(err)
 	e.giveUp()
 	return failure
@@ -250,7 +254,7 @@ func (e *Exchange) failReceive(err error) error {
 // request body that is still being sent. A server that answers with an error,
 // a redirect or the wish to close has no use for it. After a success it goes on
 // beside the response.
-func (e *Exchange) settleUpload(resp *http.Response) {
+func (e *exchange) settleUpload(resp *http.Response) {
 	u := e.upload
 	if u == nil || e.sendEnded() {
 		return
@@ -272,7 +276,7 @@ func (e *Exchange) settleUpload(resp *http.Response) {
 }
 
 // open hands the response out, with a body that ends the exchange.
-func (e *Exchange) open(resp *http.Response) {
+func (e *exchange) open(resp *http.Response) {
 	resp.Request = e.request
 	resp.TLS = e.conn.TLS()
 	resp.Body = &e.body

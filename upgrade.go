@@ -13,7 +13,7 @@ import (
 // upgrade gives the socket to the caller after a 101 response, through the
 // response's body, as net/http does. HTTP's timeouts end here, and the call
 // timeout; the call ends when the body is closed.
-func (e *Exchange) upgrade(resp *http.Response) {
+func (e *exchange) upgrade(resp *http.Response) {
 	c := e.call
 	conn, ahead := e.codec.Hijack()
 	conn.SetDeadline(time.Time{})
@@ -39,7 +39,7 @@ func asksUpgrade(req *http.Request) bool {
 // upgradedBody is the socket behind a 101 response: an io.ReadWriteCloser. Reads
 // and writes may run at the same time.
 type upgradedBody struct {
-	exchange *Exchange
+	exchange *exchange
 	conn     net.Conn
 	ahead    []byte // read before the upgrade; owned by the reader
 

@@ -37,7 +37,7 @@ type upload struct {
 }
 
 // startUpload sends the body on a goroutine. Meanwhile the read timeout does not run.
-func (e *Exchange) startUpload(length int64) {
+func (e *exchange) startUpload(length int64) {
 	u := &upload{done: make(chan struct{})}
 	e.upload = u
 	e.codec.HoldReadTimeout()
@@ -72,7 +72,7 @@ func (e *Exchange) startUpload(length int64) {
 }
 
 // reportUpload emits the upload's end and ends the request half.
-func (e *Exchange) reportUpload() {
+func (e *exchange) reportUpload() {
 	u := e.upload
 	if u.err != nil {
 		emit(e.call, RequestFailed{translate(u.err)})
@@ -92,7 +92,7 @@ func (u *upload) letRun() bool {
 }
 
 // awaitUpload gives an upload whose connection was closed the time to notice.
-func (e *Exchange) awaitUpload() {
+func (e *exchange) awaitUpload() {
 	if e.upload != nil {
 		waitFor(e.upload.done, uploadTail)
 	}
@@ -101,7 +101,7 @@ func (e *Exchange) awaitUpload() {
 // stopUpload makes a running upload stop, and waits until nobody reads the body.
 // It reports false if that cannot be had, because the body's reader stays in
 // Read although it was closed.
-func (e *Exchange) stopUpload() bool {
+func (e *exchange) stopUpload() bool {
 	u := e.upload
 	if u == nil || waitFor(u.done, 0) {
 		return true

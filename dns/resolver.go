@@ -4,7 +4,6 @@ package dns
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"net/netip"
 )
@@ -36,7 +35,7 @@ type system struct{}
 func (system) Lookup(ctx context.Context, host string) ([]netip.Addr, error) {
 	addrs, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 	if err != nil {
-		return nil, fmt.Errorf("system resolver: %w", err)
+		return nil, err // a *net.DNSError, which says what was asked
 	}
 	for i, a := range addrs {
 		addrs[i] = a.Unmap()

@@ -110,6 +110,8 @@ func detailsOf(call *okhttp.Call, event okhttp.Event) []detail {
 		return []detail{fact("status", e.Code)}
 	case okhttp.ResponseHeadersEnd:
 		return []detail{fact("protocol", e.Response.Proto), fact("status", e.Response.StatusCode)}
+	case okhttp.ResponseBodyProgress:
+		return append(bytes(e.Bytes), fact("total", e.Total))
 	case okhttp.ResponseBodyEnd:
 		return bytes(e.Bytes)
 	case okhttp.ResponseFailed:

@@ -166,6 +166,7 @@ func TestDescribeCoversAllEvents(t *testing.T) {
 		okhttp.ResponseHeadersStart{}:                                       "",
 		okhttp.ResponseHeadersEnd{Response: resp}:                           "HTTP/1.1 200",
 		okhttp.ResponseBodyStart{}:                                          "",
+		okhttp.ResponseBodyProgress{Bytes: 2, Total: 3}:                     "2 bytes 3",
 		okhttp.ResponseBodyEnd{Bytes: 2}:                                    "2 bytes",
 		okhttp.ResponseFailed{Err: broken}:                                  `Get "https://example.com/p?q=██": broken`,
 		okhttp.RetryDecision{Err: broken, Retry: true, Reason: "why"}:       "retry (why)",

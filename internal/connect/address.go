@@ -74,7 +74,7 @@ type Route struct {
 // or just the host where the address says nothing more.
 func (r Route) String() string {
 	if !r.Addr.IsValid() {
-		return r.Host + " at <unresolved>"
+		return r.Host
 	}
 	at := r.Addr.String()
 	if at == r.Host {

@@ -72,10 +72,11 @@ type Codec interface {
 	// together with the last bytes.
 	ReadBody(p []byte) (int, error)
 
-	// WriteBodyTo copies the rest of the response body to w, by splice where
-	// the kernel can. If it is w that fails, the error is an *httpsem.SinkError
-	// and the body can be read on.
-	WriteBodyTo(w io.Writer) (int64, error)
+	// WriteBodyTo copies the response body to w, at most limit bytes of it if
+	// that is not negative, by splice where the kernel can. It returns io.EOF if
+	// that was the end of the body. If it is w that fails, the error is an
+	// *httpsem.SinkError and the body can be read on.
+	WriteBodyTo(w io.Writer, limit int64) (int64, error)
 
 	// Trailer returns the trailers after the body's EOF; nil if there were none.
 	Trailer() http.Header

@@ -330,7 +330,7 @@ func TestDialHostGetsTheName(t *testing.T) {
 		},
 	}
 	link, err := NewPlanner(testAddress(config), nil).Connect(t.Context(), Timeouts{Connect: time.Second}, nil)
-	if err != nil || asked != "tcp a.test:80" || link.Route.String() != "a.test:80 at <unresolved>" {
+	if err != nil || asked != "tcp a.test:80" || link.Route.String() != "a.test:80" {
 		t.Errorf("asked for %q, got %v, %v", asked, link.Route, err)
 	}
 }

@@ -203,7 +203,7 @@ func okhttpSide(b *testing.B, addr string) side {
 		if err := c.ReadHead(req, &resp); err != nil {
 			b.Fatal(err)
 		}
-		if _, err := c.WriteBodyTo(w); err != nil {
+		if _, err := copyTo(c, w); err != nil {
 			b.Fatal(err)
 		}
 		if ok, reason := c.End(); !ok {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"math"
 	"net"
 	"net/http"
 	"os"
@@ -20,38 +21,43 @@ const (
 	spliceSize = 64 << 20
 )
 
-// WriteBodyTo copies the rest of the response body to w. The error is w's, as a
-// *httpsem.SinkError, or one of ReadBody's; a complete body is no error.
-func (c *Conn) WriteBodyTo(w io.Writer) (written int64, err error) {
+// WriteBodyTo copies the response body to w, up to limit bytes if that is not
+// negative. The error is io.EOF if the body is complete then, w's, as a
+// *httpsem.SinkError, or one of ReadBody's.
+func (c *Conn) WriteBodyTo(w io.Writer, limit int64) (written int64, err error) {
+	if limit < 0 {
+		limit = math.MaxInt64
+	}
 	if len(c.in.buffered()) > 0 && c.response.state == fixedLength {
-		written, err = c.writeBuffered(w)
-		if err != nil {
+		if written, err = c.writeBuffered(w, limit); err != nil {
 			return written, err
 		}
 	}
-	if rf, ok := kernelCopier(w); ok && c.tcp != nil && c.response.err == nil &&
-		c.response.state == fixedLength && c.response.left >= spliceFrom && c.in.err == nil {
-		n, err := c.splice(rf)
-		return written + n, err
-	}
-	if c.BodyLength() == 0 && c.response.err == nil {
+	if written == limit && c.response.state != complete {
 		return written, nil
 	}
-	n, err := c.copyBody(w)
+	var n int64
+	if rf, ok := kernelCopier(w); ok && c.tcp != nil && c.response.err == nil &&
+		c.response.state == fixedLength && c.response.left >= spliceFrom && c.in.err == nil {
+		n, err = c.splice(rf, limit-written)
+	} else {
+		n, err = c.copyBody(w, limit-written)
+	}
 	return written + n, err
 }
 
 // writeBuffered writes what was read ahead of a body of known length straight
 // from the buffer.
-func (c *Conn) writeBuffered(w io.Writer) (int64, error) {
+func (c *Conn) writeBuffered(w io.Writer, limit int64) (int64, error) {
 	r := &c.response
 	b := c.in.buffered()
-	b = b[:min(int64(len(b)), r.left)]
+	b = b[:min(int64(len(b)), r.left, limit)]
 	n, err := writeAll(w, b)
 	if err != nil {
 		err = &httpsem.SinkError{Err: err}
 	}
 	c.in.r += n
+	c.in.rest()
 	r.left -= int64(n)
 	if r.left == 0 {
 		r.state = complete
@@ -61,11 +67,14 @@ func (c *Conn) writeBuffered(w io.Writer) (int64, error) {
 
 // copyBody copies through memory. It never asks w for a ReadFrom of its own:
 // that one's buffer is smaller, io.Discard's 8 KiB.
-func (c *Conn) copyBody(w io.Writer) (written int64, err error) {
+func (c *Conn) copyBody(w io.Writer, limit int64) (written int64, err error) {
+	if c.BodyLength() == 0 && c.response.err == nil {
+		return 0, io.EOF
+	}
 	buf := copies.Get().(*[copySize]byte)
 	defer copies.Put(buf)
-	for {
-		n, err := c.ReadBody(buf[:])
+	for written < limit {
+		n, err := c.ReadBody(buf[:min(copySize, limit-written)])
 		if n > 0 {
 			m, err := writeAll(w, buf[:n])
 			written += int64(m)
@@ -73,13 +82,11 @@ func (c *Conn) copyBody(w io.Writer) (written int64, err error) {
 				return written, &httpsem.SinkError{Err: err}
 			}
 		}
-		if err == io.EOF {
-			return written, nil
-		}
 		if err != nil {
 			return written, err
 		}
 	}
+	return written, nil
 }
 
 func writeAll(w io.Writer, p []byte) (int, error) {
@@ -107,14 +114,17 @@ func kernelCopier(w io.Writer) (io.ReaderFrom, bool) {
 	return nil, false
 }
 
-// splice has the kernel move the rest of a body of known length. One call moves
+// splice has the kernel move a body of known length. One call moves
 // many reads' worth under one deadline, so a timeout after some progress is not
 // the end: it means that the peer is slow, not that it is silent.
-func (c *Conn) splice(w io.ReaderFrom) (written int64, err error) {
+func (c *Conn) splice(w io.ReaderFrom, limit int64) (written int64, err error) {
 	r := &c.response
 	for r.left > 0 {
+		if written >= limit {
+			return written, nil
+		}
 		c.beforeRead()
-		slice := io.LimitedReader{R: c.tcp, N: min(r.left, spliceSize)}
+		slice := io.LimitedReader{R: c.tcp, N: min(r.left, spliceSize, limit-written)}
 		n, err := w.ReadFrom(&slice)
 		written += n
 		r.left -= n
@@ -137,7 +147,7 @@ func (c *Conn) splice(w io.ReaderFrom) (written int64, err error) {
 		}
 	}
 	r.state = complete
-	return written, nil
+	return written, io.EOF
 }
 
 // isFileError reports whether an error is that of a file to which a body was to

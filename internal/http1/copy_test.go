@@ -79,11 +79,11 @@ func TestWriteBodyTo(t *testing.T) {
 					w = near
 					result = func() []byte { near.CloseWrite(); return <-got }
 				}
-				n, err := c.WriteBodyTo(w)
+				n, err := copyTo(c, w)
 				if err != nil || n != int64(size) || string(result()) != data {
 					t.Errorf("%s to %s, %d: copied %d, %v", framing, dest, size, n, err)
 				}
-				if n, err := c.WriteBodyTo(w); n != 0 || err != nil {
+				if n, err := copyTo(c, w); n != 0 || err != nil {
 					t.Errorf("again: %d, %v", n, err)
 				}
 				if ok, reason := c.End(); ok != (framing != "close") {
@@ -121,7 +121,7 @@ func TestSpliceTimeout(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	n, err := c.WriteBodyTo(f)
+	n, err := copyTo(c, f)
 	close(stall)
 	var te *httpsem.TimeoutError
 	if n != 60000 || !errors.As(err, &te) || te.Op != httpsem.TimeoutRead {
@@ -147,7 +147,7 @@ func TestTruncatedCopy(t *testing.T) {
 			defer f.Close()
 			w = f
 		}
-		n, err := c.WriteBodyTo(w)
+		n, err := copyTo(c, w)
 		var pe *httpsem.ProtocolError
 		if n != 2<<20 || !errors.As(err, &pe) || !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("copied %d, %v", n, err)
@@ -163,7 +163,7 @@ func TestWriterFails(t *testing.T) {
 	full := errors.New("disk full")
 	for _, raw := range []string{fixedHead(100000) + strings.Repeat("x", 100000), chunkedHead + chunked(strings.Repeat("x", 100000))} {
 		c := respond(t, httpsem.ExchangeOptions{}, func(w io.Writer) { io.WriteString(w, raw) })
-		_, err := c.WriteBodyTo(writerFunc(func(p []byte) (int, error) { return len(p) / 2, full }))
+		_, err := copyTo(c, writerFunc(func(p []byte) (int, error) { return len(p) / 2, full }))
 		var sink *httpsem.SinkError
 		if !errors.As(err, &sink) || sink.Err != full {
 			t.Errorf("got %v", err)
@@ -186,7 +186,7 @@ func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 func TestFileFails(t *testing.T) {
 	c := respond(t, httpsem.ExchangeOptions{}, func(w io.Writer) { io.WriteString(w, fixedHead(1<<20)); w.Write(make([]byte, 1<<20)) })
 	f := tempFile(t, "opened for reading only")
-	_, err := c.WriteBodyTo(f)
+	_, err := copyTo(c, f)
 	var sink *httpsem.SinkError
 	if !errors.As(err, &sink) {
 		t.Errorf("got %v", err)

@@ -396,7 +396,7 @@ func TestBothHalvesAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	if _, err := c.WriteBodyTo(&b); err != nil || b.Len() != 500 {
+	if _, err := copyTo(c, &b); err != nil || b.Len() != 500 {
 		t.Error(b.Len(), err)
 	}
 	_ = c.Sent()

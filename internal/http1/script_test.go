@@ -120,3 +120,12 @@ func receive(t testing.TB, reads ...string) answer {
 }
 
 func newResponse() *http.Response { return new(http.Response) }
+
+// copyTo copies the whole body; that it is complete is no error.
+func copyTo(c *Conn, w io.Writer) (int64, error) {
+	n, err := c.WriteBodyTo(w, -1)
+	if err == io.EOF {
+		err = nil
+	}
+	return n, err
+}

@@ -51,7 +51,7 @@ func TestAgainstNetHTTPServer(t *testing.T) {
 				t.Fatal(err)
 			}
 			var b strings.Builder
-			if _, err := c.WriteBodyTo(&b); err != nil {
+			if _, err := copyTo(c, &b); err != nil {
 				t.Fatal(err)
 			}
 			want := "POST /a?b " + body + " "

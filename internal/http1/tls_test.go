@@ -53,7 +53,7 @@ func TestOverTLS(t *testing.T) {
 			t.Fatal(err)
 		}
 		var b bytes.Buffer
-		if n, err := c.WriteBodyTo(&b); err != nil || n != int64(len(want))+3<<20 {
+		if n, err := copyTo(c, &b); err != nil || n != int64(len(want))+3<<20 {
 			t.Fatal(n, err)
 		}
 		if got := string(b.Next(len(want))); got != want {
