@@ -50,7 +50,7 @@ func (c *Conn) readChunked(p []byte) (n int, err error) {
 		if n > 0 && len(c.in.buffered()) == 0 {
 			break
 		}
-		m, err := c.readData(p[n:int(min(int64(len(p)), int64(n)+k.left))])
+		m, err := c.readData(p[n:][:min(int64(len(p)-n), k.left)])
 		n += m
 		k.left -= int64(m)
 		if err != nil {

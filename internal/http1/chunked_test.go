@@ -3,7 +3,6 @@ package http1
 import (
 	"bytes"
 	"errors"
-
 	"io"
 	"net/http/httputil"
 	"strings"
@@ -57,6 +56,7 @@ func TestMalformedChunks(t *testing.T) {
 		"CR in extension":     "5;a\rb\r\nhello\r\n0\r\n\r\n",
 		"CR CR LF":            "5\r\r\nhello\r\n0\r\n\r\n",
 		"NUL in extension":    "5;a\x00\r\nhello\r\n0\r\n\r\n",
+		"largest of all":      "5\r\nhello\r\n7fffffffffffffff\r\nx",
 		"data too long":       "5\r\nhello!\r\n0\r\n\r\n",
 		"data too short":      "5\r\nhell\r\n0\r\n\r\n",
 		"17 digits":           "00000000000000005\r\nhello\r\n0\r\n\r\n",

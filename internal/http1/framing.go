@@ -38,7 +38,6 @@ type response struct {
 	state        responseState
 	left         int64 // fixedLength: bytes to come
 	chunks       chunks
-	header       http.Header // of the final response, for the trailers it announces
 	trailer      http.Header
 	err          error  // why the response cannot be read on; sticky
 	closes       bool   // the peer will not keep the connection alive

@@ -344,7 +344,8 @@ func (c *Conn) sendFile(body io.Reader, w *bodyWriter) error {
 		case errors.As(err, &path):
 			return bodyError(err)
 		case n > 0 && c.tcp != nil && errors.Is(err, os.ErrDeadlineExceeded):
-			// Slow, not stuck; and the kernel loses nothing on the way. If the write was aborted, the next round says so.
+			// Slow, not stuck; and the kernel loses nothing on the way. If the write was
+			// aborted, the next round says so.
 		case c.tcp != nil && c.resumeWrite(err):
 		default:
 			err = c.writeError(err)
