@@ -205,6 +205,9 @@ func (c *Conn) readSocket(p []byte) (int, error) {
 	if l := c.late; l != nil {
 		c.late = nil
 		n, err = l.take(p)
+		if n == 0 && errors.Is(err, os.ErrDeadlineExceeded) {
+			n, err = c.conn.Read(p) // that was the deadline of the question, see Idle
+		}
 	} else {
 		n, err = c.conn.Read(p)
 	}

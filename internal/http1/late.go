@@ -23,9 +23,10 @@ type late struct {
 
 // Idle tells, between exchanges, whether the connection is still good, by
 // reading from it: a byte or an error says that it is not. It is for connections
-// that offer no other way. Most of them, a net.Pipe, a wrapper around a socket, take a deadline that has passed as the wish not to wait. Some ignore
-// deadlines, or refuse them, as a tunnel through SSH does: there the read is
-// left waiting, and the next exchange begins with what it brings.
+// that offer no other way. Most of them, a net.Pipe, a wrapper around a socket,
+// take a deadline that has passed as the wish not to wait. Some ignore deadlines,
+// or refuse them, as a tunnel through SSH does: there the read is left waiting,
+// and the next exchange begins with what it brings.
 func (c *Conn) Idle() (n int, err error) {
 	l := c.late
 	if l == nil {

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/okhttp-go/okhttp/internal/httpsem"
 )
 
 // deafConn ignores deadlines or, with an error, refuses them.
@@ -71,6 +73,38 @@ func TestIdleUnsolicited(t *testing.T) {
 		synctest.Wait()
 		if n, err := c.Idle(); n != 1 || err != nil {
 			t.Errorf("got %d, %v", n, err)
+		}
+	})
+}
+
+// slowConn minds a deadline that has passed, but takes its time.
+type slowConn struct{ net.Conn }
+
+func (c slowConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if err != nil {
+		time.Sleep(2 * lateWait)
+	}
+	return n, err
+}
+
+// The deadline that asks whether anything has arrived is no timeout of the
+// exchange that follows.
+func TestIdleEndsLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, server := net.Pipe()
+		defer client.Close()
+		defer server.Close()
+		w := slowConn{client}
+		c := NewConn(w, w)
+		if n, err := c.Idle(); n != 0 || err != nil {
+			t.Fatalf("quiet: got %d, %v", n, err)
+		}
+		go server.Write([]byte("HTTP/1.1 200 OK\r\n"))
+		c.Begin(httpsem.ExchangeOptions{ReadTimeout: time.Minute})
+		defer c.End()
+		if _, err := c.readSocket(make([]byte, 100)); err != nil {
+			t.Error(err)
 		}
 	})
 }
