@@ -28,7 +28,7 @@ type responseBody struct {
 
 	mu      sync.Mutex // not held during I/O
 	started bool       // ResponseBodyStart was emitted
-	inside  bool       // a read is in progress
+	inside  bool       // a read is in progress, or its end is being reported
 	closed  bool
 	err     error // sticky: io.EOF after the last byte, or why reading failed
 	count   int64
@@ -63,7 +63,6 @@ func (b *responseBody) enter() error {
 func (b *responseBody) leave(n int64, err error) error {
 	e := b.exchange
 	b.mu.Lock()
-	b.inside = false
 	b.count += n
 	start := !b.started
 	b.started = true
@@ -78,6 +77,8 @@ func (b *responseBody) leave(n int64, err error) error {
 	} else if closed {
 		b.err = errReadAfterClose
 	}
+	last := b.err != nil
+	b.inside = last
 	count := b.count
 	progress := e.call.listener != nil && count-b.told >= progressStep
 	if progress {
@@ -90,22 +91,34 @@ func (b *responseBody) leave(n int64, err error) error {
 	if progress {
 		emit(e.call, ResponseBodyProgress{Bytes: count, Total: e.networkResponse().ContentLength})
 	}
+	if last {
+		b.end(count, err, closed)
+	}
+	return plain
+}
+
+// end reports the end of the body, and ends the exchange. Close, if it comes
+// meanwhile, leaves that to us.
+func (b *responseBody) end(count int64, err error, closed bool) {
+	e := b.exchange
 	switch {
+	case closed: // Close ends the connection under us, at whatever moment
+		emit(e.call, ResponseBodyEnd{count})
+		e.stopAfterBody(errAbandoned)
 	case err == io.EOF:
 		e.takeTrailer()
 		emit(e.call, ResponseBodyEnd{count})
 		e.endRecv(nil)
-	case err != nil && closed: // Close ended the connection under us
-		emit(e.call, ResponseBodyEnd{count})
-		e.stopAfterBody(errAbandoned)
-	case err != nil:
+	default:
 		e.failBody(err)
-	case closed:
-		e.conn.Abort()
-		emit(e.call, ResponseBodyEnd{count})
-		e.stopAfterBody(errAbandoned)
 	}
-	return plain
+	b.mu.Lock()
+	b.inside = false
+	closedNow := b.closed && !closed
+	b.mu.Unlock()
+	if closedNow {
+		e.stopAfterBody(nil)
+	}
 }
 
 // failure gives a read error its place and its public type.
@@ -206,12 +219,15 @@ func (b *responseBody) Close() error {
 		return nil
 	}
 	b.closed = true
-	ended, inside, start := b.err != nil, b.inside, !b.started
-	b.started = true
+	ended, inside := b.err != nil, b.inside
+	start := !b.started && !inside
+	b.started = b.started || start
 	count := b.count
 	b.mu.Unlock()
 	e := b.exchange
 	switch {
+	case ended && inside: // it is being reported
+		return nil
 	case ended:
 		e.stopAfterBody(nil)
 		return nil

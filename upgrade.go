@@ -98,8 +98,8 @@ func (b *upgradedBody) fault(err error) error {
 
 func (b *upgradedBody) begin(started *bool, event Event) {
 	b.mu.Lock()
-	first := !*started
-	*started = true
+	first := !*started && !b.closed
+	*started = *started || first
 	b.mu.Unlock()
 	if first && b.exchange.call.listener != nil {
 		b.exchange.call.listener.OnEvent(b.exchange.call, event)
