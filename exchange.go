@@ -140,6 +140,10 @@ func (e *exchange) endHalf(half *error, err error) {
 	if !end {
 		return
 	}
+	if e.upload.stuck() {
+		e.detach(false, "the reader of the request body does not come back")
+		return
+	}
 	reusable, reason := e.codec.End()
 	if well {
 		e.conn.MarkServed()

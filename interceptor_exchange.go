@@ -81,7 +81,8 @@ func (e *exchange) sendRequest(req *http.Request) (*http.Response, error) {
 // sendInline sends a small body together with the head.
 func (e *exchange) sendInline(length int64) error {
 	c := e.call
-	n, err := e.codec.WriteBody(c.body.reader(), length, true, e.request.Trailer)
+	reader, _ := c.body.reader()
+	n, err := e.codec.WriteBody(reader, length, true, e.request.Trailer)
 	c.body.close()
 	if err != nil {
 		return e.failSendUnlessAnswered(err)
@@ -264,6 +265,7 @@ func (e *exchange) settleUpload(resp *http.Response) {
 			return
 		}
 		if !e.stopUpload() {
+			e.codec.StartReadTimeout()
 			emit(e.call, RequestFailed{errUploadStopped})
 			e.endSend(errUploadStopped)
 			return

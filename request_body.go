@@ -15,14 +15,18 @@ type requestBody struct {
 	req *http.Request
 
 	mu      sync.Mutex
-	current io.ReadCloser // nil: there is no body, or it is closed
+	current io.ReadCloser // nil: there is no body
+	turn    int           // counts what current has been
 	read    bool          // a Read of current was begun
 	closed  bool
 	blank   bool // there is a body, but nothing in it
 }
 
 func (b *requestBody) init(req *http.Request) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	b.req, b.current, b.read, b.closed, b.blank = req, nil, false, false, false
+	b.turn++
 	if req != nil && req.Body != nil {
 		b.current = req.Body
 	}
@@ -84,6 +88,7 @@ func (b *requestBody) rewind() error {
 	b.close()
 	b.mu.Lock()
 	b.current, b.read, b.closed = again, false, false
+	b.turn++
 	b.mu.Unlock()
 	return nil
 }
@@ -173,22 +178,31 @@ func (b *requestBody) adopt(req *http.Request) error {
 	return b.rewind()
 }
 
-// reader returns the body to send now.
-func (b *requestBody) reader() io.Reader {
+// reader returns the body to send now, and its turn for closeIf.
+func (b *requestBody) reader() (io.Reader, int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.read = true
 	if over, ok := b.current.(*bodyOver); ok {
-		return over.ReadCloser
+		return over.ReadCloser, b.turn
 	}
-	return b.current
+	return b.current, b.turn
 }
 
 func (b *requestBody) close() {
-	if b.req == nil || b.req.Body == nil {
+	if b.req != nil && b.req.Body != nil {
+		b.closeIf(b.turn)
+	}
+}
+
+// closeIf closes the body unless another has taken its place: whoever sends it
+// may have been given up long ago.
+func (b *requestBody) closeIf(turn int) {
+	b.mu.Lock()
+	if b.turn != turn {
+		b.mu.Unlock()
 		return
 	}
-	b.mu.Lock()
 	current := b.current
 	done := b.closed
 	b.closed = true

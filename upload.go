@@ -42,7 +42,8 @@ func (e *exchange) startUpload(length int64) {
 	e.upload = u
 	e.codec.HoldReadTimeout()
 	body := &e.call.body
-	reader, trailer := body.reader(), e.request.Trailer
+	reader, turn := body.reader()
+	trailer := e.request.Trailer
 	go func() {
 		n, err := e.codec.WriteBody(reader, length, false, trailer)
 		var fault *httpsem.BodyError
@@ -55,10 +56,9 @@ func (e *exchange) startUpload(length int64) {
 					e.conn.Abort()
 				}
 			})
-		default:
-			e.codec.StartReadTimeout()
 		}
-		body.close()
+		e.codec.StartReadTimeout()
+		body.closeIf(turn)
 		u.n, u.err = n, err
 		u.mu.Lock()
 		u.ended = true
@@ -118,6 +118,17 @@ func (e *exchange) stopUpload() bool {
 	defer u.mu.Unlock()
 	u.abandoned = true
 	return u.ended
+}
+
+// stuck reports whether the upload was given up while it was in the codec, from
+// where it may come back at any time.
+func (u *upload) stuck() bool {
+	if u == nil {
+		return false
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.abandoned && !u.ended
 }
 
 // waitFor reports whether done was closed within d.
