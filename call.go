@@ -237,7 +237,7 @@ func (c *Call) run() (resp *http.Response, err error) {
 		c.endChain(err)
 		return nil, err
 	}
-	c.detectLeak(resp)
+	c.detectLeak()
 	c.endChain(nil)
 	return resp, nil
 }

@@ -3,7 +3,6 @@ package okhttp
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -34,7 +33,7 @@ func decompress(resp *http.Response) {
 
 var gzipReaders sync.Pool // of *gzip.Reader
 
-// errGzip is why a response body could not be decompressed.
+// gzipError is why a response body could not be decompressed.
 type gzipError struct{ err error }
 
 func (e *gzipError) Error() string { return "response body is no valid gzip: " + e.err.Error() }
@@ -128,6 +127,3 @@ func (b *gzipBody) Close() error {
 	b.mu.Unlock()
 	return b.compressed.Close()
 }
-
-// String describes the body in logs.
-func (b *gzipBody) String() string { return fmt.Sprintf("gzip of %v", b.compressed) }

@@ -31,8 +31,8 @@ type leakRecord struct {
 	stop   func() bool // ends the watch over the request's context; may be nil
 }
 
-// detectLeak watches over the response that the call hands out.
-func (c *Call) detectLeak(*http.Response) {
+// detectLeak watches over the response that the call is about to hand out.
+func (c *Call) detectLeak() {
 	if c.cfg.leaks == nil {
 		return
 	}
