@@ -3,9 +3,11 @@ package okhttp_test
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"net"
+	"net/http/httptrace"
 	"net/netip"
 	"runtime"
 	"slices"
@@ -399,6 +401,91 @@ func TestCloseIdleConnectionsLeavesTheBusyOnes(t *testing.T) {
 		busy()
 		if id := connectionOf(t, c, "http://a.test/"); id != 1 {
 			t.Errorf("connection %d", id)
+		}
+	})
+}
+
+// A dial that a call makes itself, because it is the only one, is ended with the
+// pool; and the event of that is reported without the pool's lock.
+func TestPoolClosesDuringDial(t *testing.T) {
+	log := newEventLog(t)
+	pool := okhttp.NewPool(okhttp.PoolConfig{})
+	dialing := make(chan struct{})
+	c := okhttp.New(okhttp.WithConnectionPool(pool), okhttp.WithEventListener(log), okhttp.WithDialer(
+		func(ctx context.Context, _, _ string) (net.Conn, error) {
+			close(dialing)
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}))
+	log.client.Store(c)
+	go func() {
+		<-dialing
+		pool.Close()
+	}()
+	if _, err := c.Do(newRequest(t, "GET", "http://a.test/", nil)); !errors.Is(err, okhttp.ErrClosed) {
+		t.Error(err)
+	}
+	if s := pool.Stats(); s.Dialing != 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// A panic of a dialer reaches its caller, who may go on.
+func TestDialerPanics(t *testing.T) {
+	c := startClient(t, okhttp.WithDialer(func(context.Context, string, string) (net.Conn, error) { panic("boom") }))
+	for range 2 {
+		func() {
+			defer func() {
+				if p := recover(); p != "boom" {
+					t.Errorf("recovered %v", p)
+				}
+			}()
+			_, err := c.Do(newRequest(t, "GET", "http://a.test/", nil))
+			t.Error(err)
+		}()
+	}
+	if s := c.Pool().Stats(); s.Dialing != 0 || s.Failed != 2 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// A dial that nobody waits for ends after ten seconds, also if its call was
+// served by another connection meanwhile.
+func TestDialThatIsNotNeededEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory(t)
+		m.serve("a.test", func(_ int, c *rawConn) { c.answerFine() })
+		dials := 0
+		c := m.client(okhttp.WithConnectTimeout(0), okhttp.WithAddressDialer(func(ctx context.Context, network, addr string) (net.Conn, error) {
+			if dials++; dials == 1 {
+				return m.DialContext(ctx, network, addr)
+			}
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}))
+		time.Sleep(time.Minute)
+		connectionOf(t, c, "http://a.test/") // and is idle for a minute
+		time.Sleep(time.Minute)
+		_, finish := openCall(t, c, "http://a.test/")
+		go func() {
+			time.Sleep(time.Second)
+			finish()
+		}()
+		req := newRequest(t, "GET", "http://a.test/", nil)
+		resp, err := c.Do(req.WithContext(httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{
+			GotConn: func(got httptrace.GotConnInfo) {
+				if !got.Reused || got.WasIdle {
+					t.Errorf("handed on, and yet %+v", got)
+				}
+			},
+		})))
+		wantBody(t, resp, err, "fine")
+		if s := c.Pool().Stats(); s.Dialing != 1 {
+			t.Errorf("the test is void: %+v", s)
+		}
+		time.Sleep(11 * time.Second)
+		if s := c.Pool().Stats(); s.Dialing != 0 {
+			t.Errorf("%+v", s)
 		}
 	})
 }

@@ -157,6 +157,9 @@ func (p *Pool) wait(ctx context.Context, w *waiter) (Lease, error) {
 				continue
 			}
 		}
+		p.mu.Lock()
+		w.job.orphanLocked() // it is not needed any more
+		p.mu.Unlock()
 		w.job.detach()
 		return lease, nil
 	}
@@ -171,6 +174,7 @@ func (p *Pool) waitOnce(ctx context.Context, w *waiter) (Lease, error) {
 		case <-w.ready: // served at the last moment
 			c := w.conn
 			j := w.job
+			j.orphanLocked()
 			p.mu.Unlock()
 			j.detach()
 			if c != nil {
@@ -181,9 +185,7 @@ func (p *Pool) waitOnce(ctx context.Context, w *waiter) (Lease, error) {
 		}
 		w.queued.Remove()
 		j := w.job
-		if j != nil {
-			j.orphanLocked()
-		}
+		j.orphanLocked()
 		p.forgetLocked(p.hostLocked(w.params.Address))
 		p.mu.Unlock()
 		j.detach()

@@ -32,7 +32,7 @@ type Conn struct {
 	leases    int32 // exchanges, and calls between two of their exchanges
 	limit     int32 // how many leases it takes
 	retired   string
-	idleSince time.Duration     // on the pool's clock
+	idleSince time.Duration     // on the pool's clock; 0: it came to its lease without being idle
 	inAll     linked.Elem[Conn] // every open connection
 	available linked.Elem[Conn] // in host.available while leases < limit and not retired
 	idle      linked.Elem[Conn] // in pool.idle while leases == 0

@@ -79,27 +79,47 @@ func (p *Pool) jobLocked(h *host, w *waiter) *job {
 
 // dialHere makes the attempt on the goroutine of the call that it is for.
 func (j *job) dialHere(ctx context.Context) (Lease, error) {
-	p := j.pool
-	defer p.running.Done()
+	defer j.pool.running.Done()
+	var c *Conn
+	defer func() {
+		if c == nil { // it failed, or a dialer or listener panics
+			j.failHere()
+		}
+	}()
 	var trace *Trace
 	if t := j.owner.params.Tracer; t != nil {
 		trace = t.Trace(j.host.addr)
 	}
 	link, err := j.planner.Connect(quietContext{ctx}, j.owner.params.Timeouts, trace)
+	if err == nil {
+		if c = j.adoptHere(link); c == nil {
+			link.Raw.Close()
+			err = ErrPoolClosed
+		}
+	}
+	return Lease{Conn: c, Planner: j.planner}, err
+}
 
+// adoptHere ends an attempt that succeeded. It returns nil if the pool is closed.
+func (j *job) adoptHere(l Link) *Conn {
+	p := j.pool
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil
+	}
+	delete(p.jobs, j)
+	return p.adoptLocked(j.host, l)
+}
+
+// failHere ends an attempt that came to nothing.
+func (j *job) failHere() {
+	p := j.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.jobs, j)
-	if err == nil && p.closed {
-		link.Raw.Close()
-		err = ErrPoolClosed
-	}
-	if err != nil {
-		p.counter.Failed++
-		p.vacateLocked(j.host)
-		return Lease{Planner: j.planner}, err
-	}
-	return Lease{Conn: p.adoptLocked(j.host, link), Planner: j.planner}, nil
+	p.counter.Failed++
+	p.vacateLocked(j.host)
 }
 
 func (j *job) run() {
@@ -163,8 +183,12 @@ func growStack() {
 func stackRoom(*[7 << 10]byte) {}
 
 // orphanLocked notes that the call for which j was begun has left. Others may
-// still want the connection, so j goes on, but not for ever.
+// still want the connection, so j goes on, but not for ever. The caller then
+// detaches j.
 func (j *job) orphanLocked() {
+	if j == nil {
+		return
+	}
 	if _, running := j.pool.jobs[j]; running && j.orphaned == nil {
 		j.orphaned = time.AfterFunc(orphanTime, func() { j.cancel(context.Canceled) })
 	}

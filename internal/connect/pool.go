@@ -181,6 +181,7 @@ func (p *Pool) offerLocked(c *Conn) string {
 			if c.served > 0 {
 				p.counter.Reused++
 			}
+			c.idleSince = 0
 			w.serveLocked(c)
 			return ""
 		case w.job == nil:
@@ -291,13 +292,14 @@ func (p *Pool) CloseIdle() {
 // goroutines have ended. Exchanges in progress fail. It may be called twice.
 func (p *Pool) Close() {
 	var dead, busy []*Conn
+	var jobs []*job
 	p.mu.Lock()
 	p.closed = true
 	if p.timer != nil {
 		p.timer.Stop()
 	}
 	for j := range p.jobs {
-		j.cancel(ErrPoolClosed)
+		jobs = append(jobs, j)
 	}
 	for _, h := range p.hosts {
 		for w := h.waiters.First(); w != nil; w = h.waiters.First() {
@@ -313,6 +315,9 @@ func (p *Pool) Close() {
 		p.unlinkLocked(c, "client closed")
 	}
 	p.mu.Unlock()
+	for _, j := range jobs {
+		j.cancel(ErrPoolClosed)
+	}
 	p.bury(false, busy...) // whatever their holders do with them just now
 	p.bury(true, dead...)
 	p.running.Wait()
