@@ -351,6 +351,23 @@ func TestAuthenticatorAnswers(t *testing.T) {
 	}
 }
 
+// An authenticator may put the body of the request before into one of its own,
+// without a way to have it again. The client knows one.
+func TestAuthenticatorTakesTheBodyOver(t *testing.T) {
+	server := mock.New(t)
+	server.Enqueue(mock.Status(401), mock.Text("ok"))
+	client := startClient(t, okhttp.WithAuthenticator(okhttp.AuthenticatorFunc(func(_ okhttp.Route, resp *http.Response) (*http.Request, error) {
+		return http.NewRequest(resp.Request.Method, resp.Request.URL.String(), resp.Request.Body)
+	})))
+	resp, err := client.Post(t.Context(), server.URL("/"), "", strings.NewReader("body"))
+	wantBody(t, resp, err, "ok")
+	for range 2 {
+		if got := server.RequireRequest(t).Text(); got != "body" {
+			t.Errorf("%q", got)
+		}
+	}
+}
+
 func TestProxyChallengeFromServer(t *testing.T) {
 	server := mock.New(t, mock.WithFallback(mock.Status(407)))
 	_, err := startClient(t).Get(t.Context(), server.URL("/"))

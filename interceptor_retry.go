@@ -284,7 +284,11 @@ func (h *hop) withBody(next *http.Request, reason string) (*http.Request, string
 	if h.call.body.empty() || !h.call.body.wasRead() {
 		return next, reason, nil
 	}
-	body, err := next.GetBody()
+	again := next.GetBody
+	if again == nil { // an authenticator's, around the body of the request before
+		again = h.call.body.req.GetBody
+	}
+	body, err := again()
 	if err != nil {
 		return nil, "", &httpsem.BodyError{Err: err}
 	}
