@@ -349,3 +349,20 @@ func TestLeakDetector(t *testing.T) {
 		time.Sleep(time.Millisecond) // released before it was reported
 	}
 }
+
+// The context of a call that is over has ended for whoever asks only now, and
+// holds on to nothing.
+func TestContextAfterTheCall(t *testing.T) {
+	server, client := startPair(t)
+	call := client.NewCall(newRequest(t, "GET", server.URL("/"), nil))
+	resp, err := call.Execute()
+	wantBody(t, resp, err, "ok")
+	select {
+	case <-call.Context().Done():
+	default:
+		t.Error("it has not ended")
+	}
+	if err := call.Context().Err(); err != context.Canceled {
+		t.Error(err)
+	}
+}

@@ -17,6 +17,7 @@ type callContext struct {
 	merged context.Context // derived from parent on demand
 	cancel context.CancelCauseFunc
 	cause  error // why the call was canceled; nil while it was not
+	over   bool  // the call is over
 }
 
 type callKey struct{}
@@ -42,6 +43,7 @@ func (c *callContext) end(cause error) {
 // free lets go of what merging costs, once the call is over.
 func (c *callContext) free() {
 	c.mu.Lock()
+	c.over = true
 	cancel := c.cancel
 	c.mu.Unlock()
 	if cancel != nil {
@@ -54,8 +56,11 @@ func (c *callContext) merge() context.Context {
 	defer c.mu.Unlock()
 	if c.merged == nil {
 		c.merged, c.cancel = context.WithCancelCause(c.parent)
-		if c.cause != nil {
+		switch {
+		case c.cause != nil:
 			c.cancel(c.cause)
+		case c.over: // nobody would end it any more
+			c.cancel(context.Canceled)
 		}
 	}
 	return c.merged
