@@ -49,8 +49,7 @@ func TestBadTLS(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			testkit.CheckGoroutines(t)
-			var server *rawServer
-			server = serveRaw(t, func(n int, c *rawConn) {
+			server := serveRaw(t, func(n int, c *rawConn) {
 				held := good
 				if n == 0 {
 					if test.plain != nil {

@@ -301,7 +301,8 @@ func TestRequestCancelChannel(t *testing.T) {
 	for i := range 2 {
 		stop := make(chan struct{})
 		req := newRequest(t, "GET", server.URL("/"), nil)
-		req.Cancel = stop //nolint:staticcheck // this is its test
+		//lint:ignore SA1019 this is its test
+		req.Cancel = stop //nolint:staticcheck // see above
 		if i == 0 {
 			go func() {
 				for server.RequestCount() == 0 {

@@ -188,7 +188,6 @@ type outcome struct {
 	requests int  // that the server read in full; -1 for zero or one
 	ok       bool // else an error:
 	unknown  bool // ErrOutcomeUnknown
-	safe     bool // SafeToRetry
 	decided  bool // there was a RetryDecision
 }
 

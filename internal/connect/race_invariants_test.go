@@ -91,11 +91,11 @@ func randomAttempt(random *rand.Rand) scripted {
 	}
 	switch random.IntN(6) {
 	case 0:
-		a.planErr = boom
+		a.planErr = errBoom
 	case 1, 2:
-		a.tcpErr = boom
+		a.tcpErr = errBoom
 	case 3:
-		a.tlsErr = boom
+		a.tlsErr = errBoom
 	}
 	return a
 }

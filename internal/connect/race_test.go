@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-var boom = errors.New("boom")
+var errBoom = errors.New("boom")
 
 const ms = time.Millisecond
 
@@ -138,7 +138,7 @@ func TestRace(t *testing.T) {
 				280ms plan 2 connected`,
 		}, {
 			name:  "only one, and it fails",
-			plans: func(s *script) { s.add(scripted{tcpErr: boom}) },
+			plans: func(s *script) { s.add(scripted{tcpErr: errBoom}) },
 			want:  "boom",
 			log: `0s take plan 0
 				0s plan 0 TCP connecting
@@ -146,7 +146,7 @@ func TestRace(t *testing.T) {
 		}, {
 			name: "a failure starts the next at once",
 			plans: func(s *script) {
-				s.add(scripted{tcp: 3 * ms, tcpErr: boom})
+				s.add(scripted{tcp: 3 * ms, tcpErr: errBoom})
 				s.add(scripted{})
 			},
 			want: "plan 1",
@@ -172,13 +172,13 @@ func TestRace(t *testing.T) {
 				0s plan 1 failed: boom 1`,
 		}, {
 			name:  "planning fails",
-			plans: func(s *script) { s.add(scripted{planErr: boom}) },
+			plans: func(s *script) { s.add(scripted{planErr: errBoom}) },
 			want:  "boom",
 			log:   `0s take plan 0`,
 		}, {
 			name: "planning fails once",
 			plans: func(s *script) {
-				s.add(scripted{planErr: boom})
+				s.add(scripted{planErr: errBoom})
 				s.add(scripted{})
 			},
 			want: "plan 1",
@@ -191,7 +191,7 @@ func TestRace(t *testing.T) {
 			name: "the winner's TLS fails and the loser is dialled again",
 			plans: func(s *script) {
 				loser := s.add(scripted{tcp: 270 * ms, deaf: true})
-				s.add(scripted{tcp: 10 * ms, tlsErr: boom})
+				s.add(scripted{tcp: 10 * ms, tlsErr: errBoom})
 				loser.again = s.make(scripted{})
 			},
 			want: "plan 2",
@@ -210,7 +210,7 @@ func TestRace(t *testing.T) {
 		}, {
 			name: "what TLS asks for is done",
 			plans: func(s *script) {
-				first := s.add(scripted{tlsErr: boom})
+				first := s.add(scripted{tlsErr: errBoom})
 				first.followUp = s.make(scripted{})
 			},
 			want: "plan 1",
@@ -228,7 +228,7 @@ func TestRace(t *testing.T) {
 			name: "a second race after TLS failed",
 			plans: func(s *script) {
 				zero := s.add(scripted{tcp: 280 * ms, deaf: true})
-				one := s.add(scripted{tcp: 10 * ms, tls: 10 * ms, tlsErr: boom})
+				one := s.add(scripted{tcp: 10 * ms, tls: 10 * ms, tlsErr: errBoom})
 				one.followUp = s.make(scripted{tcp: 270 * ms, deaf: true})
 				zero.again = s.make(scripted{tcp: 10 * ms})
 			},
@@ -252,9 +252,9 @@ func TestRace(t *testing.T) {
 			name: "what TLS asks for precedes the rest and the losers",
 			plans: func(s *script) {
 				s.add(scripted{tcp: time.Hour})
-				one := s.add(scripted{tlsErr: boom})
+				one := s.add(scripted{tlsErr: errBoom})
 				s.add(scripted{})
-				one.followUp = s.make(scripted{tcpErr: boom})
+				one.followUp = s.make(scripted{tcpErr: errBoom})
 			},
 			want: "plan 4", // 0's retry; 2 is never needed
 			log: `0s take plan 0
@@ -275,9 +275,9 @@ func TestRace(t *testing.T) {
 			// nothing else is under way, else 250 ms between two starts.
 			name: "the distance between starts is kept",
 			plans: func(s *script) {
-				s.add(scripted{tcp: 510 * ms, tcpErr: boom})
-				s.add(scripted{tcp: 270 * ms, tcpErr: boom})
-				s.add(scripted{tcp: 30 * ms, tcpErr: boom})
+				s.add(scripted{tcp: 510 * ms, tcpErr: errBoom})
+				s.add(scripted{tcp: 270 * ms, tcpErr: errBoom})
+				s.add(scripted{tcp: 30 * ms, tcpErr: errBoom})
 				s.add(scripted{tcp: 270 * ms})
 				s.add(scripted{tcp: 10 * ms})
 			},
@@ -302,8 +302,8 @@ func TestRace(t *testing.T) {
 			name:   "in turn: nothing beside, however long it takes",
 			inTurn: true,
 			plans: func(s *script) {
-				s.add(scripted{tcp: 10 * time.Second, tcpErr: boom})
-				one := s.add(scripted{tcp: 400 * ms, tlsErr: boom})
+				s.add(scripted{tcp: 10 * time.Second, tcpErr: errBoom})
+				one := s.add(scripted{tcp: 400 * ms, tlsErr: errBoom})
 				s.add(scripted{tcp: time.Hour})
 				one.followUp = s.make(scripted{tcp: 300 * ms})
 			},
@@ -323,7 +323,7 @@ func TestRace(t *testing.T) {
 			name:   "in turn: all fail",
 			inTurn: true,
 			plans: func(s *script) {
-				s.add(scripted{tcpErr: boom})
+				s.add(scripted{tcpErr: errBoom})
 				s.add(scripted{planErr: errors.New("bad plan")})
 				s.add(scripted{tlsErr: errors.New("bad certificate")})
 			},
@@ -439,12 +439,12 @@ func TestRaceEndsWithItsContext(t *testing.T) {
 func TestRaceEndedEarlyTellsWhatFailedBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{begin: time.Now()}
-		s.add(scripted{tcpErr: boom})
+		s.add(scripted{tcpErr: errBoom})
 		s.add(scripted{tcp: time.Hour})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		_, err := (&race{from: s}).run(ctx)
-		if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, boom) || !isTimeout(err) {
+		if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, errBoom) || !isTimeout(err) {
 			t.Errorf("got %v", err)
 		}
 	})
