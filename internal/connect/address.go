@@ -96,8 +96,10 @@ type Timeouts struct {
 }
 
 // Trace reports the steps of opening a connection. A nil Trace, and each nil
-// field, is skipped. The functions may be called from several goroutines while
-// addresses are raced; none is called with a lock held.
+// field, is skipped. The functions are called one after another, on the goroutine
+// that opens the connection, whatever is raced; except Discarded, which the call
+// itself reports, perhaps while a connection is being opened for it. None is
+// called with a lock held.
 type Trace struct {
 	ProxySelectStart   func()
 	ProxySelectEnd     func()
