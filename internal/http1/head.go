@@ -175,7 +175,7 @@ func buildHeader(block string, fields []field, drop func(name string) bool) http
 			continue
 		}
 		value := block[f.value:f.valueEnd]
-		if appearsBefore(block, fields[:i], name) {
+		if appearsBefore(h, block, fields[:i], name) {
 			h[name] = append(h[name], value)
 			continue
 		}
@@ -185,16 +185,17 @@ func buildHeader(block string, fields []field, drop func(name string) bool) http
 	return h
 }
 
-// appearsBefore reports whether one of the fields may have that name. For the
-// usual few it is quicker to compare lengths than to ask the map; with many
-// fields the map is asked each time.
-func appearsBefore(block string, fields []field, name string) bool {
+// appearsBefore reports whether h, made of the fields so far, has that name. For
+// the usual few it is quicker to compare lengths than to ask the map.
+func appearsBefore(h http.Header, block string, fields []field, name string) bool {
 	if len(fields) > 32 {
-		return true
+		_, ok := h[name]
+		return ok
 	}
 	for _, f := range fields {
 		if f.nameEnd-f.name == len(name) && block[f.name:f.nameEnd] == name {
-			return true
+			_, ok := h[name] // it may have been dropped
+			return ok
 		}
 	}
 	return false
