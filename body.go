@@ -125,7 +125,7 @@ func (b *responseBody) end(count int64, err error, closed bool) {
 func (b *responseBody) failure(err error) error {
 	e := b.exchange
 	c := e.call
-	if cause := c.canceledErr(); cause != nil {
+	if cause := e.ended(); cause != nil {
 		err = cause
 	} else if c.client.life.closed.Load() {
 		err = &causeError{ErrClosed, err}
@@ -237,6 +237,10 @@ func (b *responseBody) Close() error {
 	}
 	if start {
 		emit(e.call, ResponseBodyStart{})
+	}
+	if cause := e.ended(); cause != nil { // a body that was cut off is no success
+		e.failBody(b.failure(cause))
+		return nil
 	}
 	var end error
 	if !e.sendEnded() || e.call.Canceled() || !e.codec.Drain(drainBytes, drainTime) {

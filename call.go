@@ -44,6 +44,7 @@ type Call struct {
 	planner *connect.Planner // where the call could still go after a failed exchange
 	body    requestBody      // of the current hop
 	prior   *http.Response   // the response that the current hop follows
+	attempt *attempt         // of the current Proceed; nil as a rule
 	stop    func() bool      // ends the watch over the request's context
 	timer   *time.Timer      // of the call timeout
 
@@ -362,10 +363,23 @@ func (c *Call) contextEnded() {
 		// has closed the channel, which is now.
 		waitFor(cancel, clientTimeoutTail)
 	}
-	if cause := context.Cause(parent); cause != nil && !errors.Is(cause, err) {
-		err = &causeError{err, cause}
+	c.cancel(withCause(err, parent))
+}
+
+// endOf is why a context has ended, nil if it has not.
+func endOf(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return withCause(err, ctx)
 	}
-	c.cancel(err)
+	return nil
+}
+
+// withCause adds to a context's error the cause that was given to it.
+func withCause(err error, ctx context.Context) error {
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, err) {
+		return &causeError{err, cause}
+	}
+	return err
 }
 
 // causeError keeps both a context's error and the cause that was given to it.

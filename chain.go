@@ -59,7 +59,10 @@ func (ch *Chain) Connection() Connection {
 	return Connection{ch.exchange.conn}
 }
 
-// Proceed handles the request by what is below, and returns its response.
+// Proceed handles the request by what is below, and returns its response. If the
+// request has another context than the chain's, one with a timeout for this try,
+// say, then its end ends what is below, up to the end of the response's body, and
+// not the call: Proceed fails, is not retried below, and may be called again.
 func (ch *Chain) Proceed(req *http.Request) (*http.Response, error) {
 	if req == nil || req.URL == nil {
 		return nil, &InterceptorError{Reason: "called Proceed with no request or no URL"}

@@ -31,6 +31,7 @@ type exchange struct {
 	compressed *http.Response // response before it was decompressed; nil if it was not
 	prior      *http.Response // the response that this exchange follows
 	head       *sentRequest   // for listeners; nil where nobody listens
+	attempt    *attempt       // nil as a rule
 	upload     *upload        // the request body on its own goroutine; nil if it was sent inline
 	body       responseBody
 	sent       time.Time
@@ -77,6 +78,9 @@ func (c *Call) newExchange(cfg *settings, conn *connect.Conn, reused bool, extra
 	c.mu.Unlock()
 	if acquired {
 		emit(c, ConnectionAcquired{Connection{conn}, reused})
+	}
+	if c.attempt != nil {
+		e.watch(c.attempt)
 	}
 	e.codec.Begin(connect.ExchangeOptions{
 		ReadTimeout: cfg.readTimeout, WriteTimeout: cfg.writeTimeout,
@@ -156,6 +160,7 @@ func (e *exchange) endHalf(half *error, err error) {
 // detach tells the call that the exchange is over.
 func (e *exchange) detach(reusable bool, reason string) {
 	c := e.call
+	e.unwatch()
 	c.mu.Lock()
 	if c.exchange == e {
 		c.exchange = nil

@@ -1,6 +1,7 @@
 package okhttp
 
 import (
+	"context"
 	"crypto/tls"
 	"net/http"
 	"net/netip"
@@ -49,7 +50,14 @@ func (c *Call) connection(cfg *settings, address connect.Address, wire *http.Req
 	if c.hidden && c.ctx.parent.Done() == nil && c.cfg.callTimeout == 0 && cancelChannel(c.original) == nil {
 		params.Stay = callCanceler{c}
 	}
-	lease, err := cfg.pool.p.Acquire(&c.ctx, params)
+	var ctx context.Context = &c.ctx
+	if c.attempt != nil {
+		var done func()
+		ctx, done = c.attempt.within(ctx)
+		defer done()
+		params.Stay = nil
+	}
+	lease, err := cfg.pool.p.Acquire(ctx, params)
 	c.planner = lease.Planner
 	if err != nil {
 		return nil, false, err

@@ -24,6 +24,11 @@ func (e *exchange) do(req *http.Request) (*http.Response, error) {
 		return nil, &InterceptorError{Reason: "called Proceed more than once"}
 	}
 	e.request = req
+	if len(e.call.cfg.networkInterceptors) > 0 {
+		if a := e.call.attemptOf(req); a != nil {
+			e.watch(a)
+		}
+	}
 	awaited, failure := e.sendRequest(req)
 	if failure != nil {
 		return nil, failure
@@ -242,7 +247,7 @@ func (e *exchange) failReceive(err error) error {
 		}
 	}
 	why := err
-	if cause := c.canceledErr(); cause != nil {
+	if cause := e.ended(); cause != nil {
 		why = cause // the socket broke because of it
 	}
 	emit(c, ResponseFailed{translate(why)})

@@ -21,7 +21,7 @@ func (c *Call) retryAndFollowUp(cfg *settings, req *http.Request) (*http.Respons
 		return nil, err
 	}
 	for {
-		if err := c.canceledErr(); err != nil {
+		if err := hop.ended(nil); err != nil {
 			return nil, err
 		}
 		resp, err := c.bridge(cfg, hop.req)
@@ -51,6 +51,7 @@ func (c *Call) beginExchanges(req *http.Request) error {
 		return &InterceptorError{Reason: "proceeded while the body of the call's previous response was open: close it first"}
 	}
 	c.prior, c.planner, c.fresh = nil, nil, false
+	c.attempt = c.attemptOf(req)
 	return c.body.replace(req)
 }
 
@@ -79,8 +80,7 @@ type hop struct {
 // fail with.
 func (h *hop) recover(err error) error {
 	c := h.call
-	cause := c.canceledErr()
-	f := h.failure(err, cause != nil)
+	f := h.failure(err, h.ended(err) != nil)
 	d := followup.AfterFailure(f)
 	if d.Retry {
 		if err := c.body.rewind(); err != nil {
@@ -108,6 +108,19 @@ func (h *hop) recover(err error) error {
 		}
 	}
 	return nil
+}
+
+// ended is why the call was canceled, or the attempt in which err came about has
+// ended; nil if neither is so.
+func (h *hop) ended(err error) error {
+	var broken *exchangeError
+	if errors.As(err, &broken) {
+		return broken.exchange.ended()
+	}
+	if cause := h.call.canceledErr(); cause != nil {
+		return cause
+	}
+	return h.call.attempt.err()
 }
 
 // failure states the facts of an attempt that failed with err.
@@ -165,13 +178,13 @@ func (h *hop) wrap(err error, f followup.Failure, d followup.Decision) error {
 	e := &Error{Phase: c.phase, Host: hostPort(h.req), Prior: h.failures}
 	var broken *exchangeError
 	var own *Error
-	if errors.As(err, &own) && c.canceledErr() == nil {
+	if errors.As(err, &own) && h.ended(err) == nil {
 		return err // of another call, that an interceptor made
 	}
 	if errors.As(err, &broken) {
 		e.Addr = broken.exchange.addr()
 	}
-	if cause := c.canceledErr(); cause != nil {
+	if cause := h.ended(err); cause != nil {
 		e = c.located(e, cause)
 	} else if broken != nil {
 		e.Err = translate(broken.err)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -14,6 +15,9 @@ import (
 // conn is one connection to a client. Its goroutine, which runs serve, owns all
 // fields that have no other owner named.
 type conn struct {
+	watchMu sync.Mutex
+	watched context.Context // of the watch under way; nil for none; guarded by watchMu
+
 	server *Server
 	index  int
 
@@ -176,13 +180,20 @@ func (c *conn) sleep(d time.Duration) bool {
 }
 
 // watch returns a context that ends when the client hangs up, and a function
-// that ends the watching. Meanwhile nobody may read. While a request is unread
+// that ends the watching. Meanwhile nobody may read; who else wants to watch
+// shares the one watch there is. While a request is unread
 // there is nothing to see, so that only the server's close ends the context.
 func (c *conn) watch() (ctx context.Context, stop func()) {
 	if !c.requestRead {
 		return c.ctx, func() {}
 	}
+	c.watchMu.Lock()
+	defer c.watchMu.Unlock()
+	if c.watched != nil { // a handler is running, and an effect of its response stalls
+		return c.watched, func() {}
+	}
 	ctx, cancel := context.WithCancel(c.ctx)
+	c.watched = ctx
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -195,5 +206,8 @@ func (c *conn) watch() (ctx context.Context, stop func()) {
 		<-done
 		_ = c.raw.SetReadDeadline(time.Time{})
 		cancel()
+		c.watchMu.Lock()
+		c.watched = nil
+		c.watchMu.Unlock()
 	}
 }

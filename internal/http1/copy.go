@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"syscall"
 
 	"github.com/okhttp-go/okhttp/internal/httpsem"
 )
@@ -138,8 +139,10 @@ func (c *Conn) splice(w io.ReaderFrom, limit int64) (written int64, err error) {
 		case err != nil:
 			// What came cannot be told from what was lost on the way to w, so the
 			// body is over even if w is at fault.
-			if isFileError(err) {
+			if sink, cause := fileFault(err); sink {
 				err = &httpsem.SinkError{Err: err}
+			} else {
+				err = cause
 			}
 			return written, c.fail(err)
 		case n == 0 && slice.N > 0:
@@ -150,11 +153,20 @@ func (c *Conn) splice(w io.ReaderFrom, limit int64) (written int64, err error) {
 	return written, io.EOF
 }
 
-// isFileError reports whether an error is that of a file to which a body was to
-// be copied.
-func isFileError(err error) bool {
+// fileFault tells whether a copy failed because of the file to which it went.
+// Package os names that file in every error, the socket's as well, so what lies
+// within must tell: the socket is closed, by us or by the peer, or has timed out.
+func fileFault(err error) (sink bool, cause error) {
 	var path *fs.PathError
-	return errors.As(err, &path)
+	if !errors.As(err, &path) {
+		return false, err
+	}
+	for _, socket := range []error{net.ErrClosed, os.ErrDeadlineExceeded, syscall.ECONNRESET, syscall.ECONNABORTED, syscall.ENOTCONN, syscall.ETIMEDOUT, syscall.EHOSTUNREACH, syscall.ENETUNREACH, syscall.ENETDOWN} {
+		if errors.Is(path.Err, socket) {
+			return false, path.Err
+		}
+	}
+	return true, err
 }
 
 // isReadTimeout tells our timeout from one that w has for itself.
