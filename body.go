@@ -263,7 +263,10 @@ func (e *exchange) stopAfterBody(end error) {
 // failBody ends the exchange because the body could not be read.
 func (e *exchange) failBody(err error) {
 	c := e.call
-	emit(c, ResponseFailed{err})
+	e.body.mu.Lock()
+	count := e.body.count
+	e.body.mu.Unlock()
+	emit(c, ResponseFailed{Err: err, Bytes: count})
 	c.mu.Lock()
 	if c.failure == nil {
 		c.failure = err

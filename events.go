@@ -141,8 +141,12 @@ type ResponseBodyProgress struct{ Bytes, Total int64 }
 // before decompression.
 type ResponseBodyEnd struct{ Bytes int64 }
 
-// ResponseFailed says that receiving has failed.
-type ResponseFailed struct{ Err error }
+// ResponseFailed says that receiving has failed. Bytes counts what had been read
+// of the body, as ResponseBodyEnd does.
+type ResponseFailed struct {
+	Err   error
+	Bytes int64
+}
 
 // RetryDecision says whether a failed exchange is repeated, and why.
 type RetryDecision struct {

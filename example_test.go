@@ -149,7 +149,7 @@ func ExampleWithInterceptor() {
 	retry := okhttp.InterceptorFunc(func(chain *okhttp.Chain) (*http.Response, error) {
 		for attempt := 1; ; attempt++ {
 			resp, err := chain.Proceed(chain.Request())
-			if err != nil || resp.StatusCode < 500 || attempt == 3 {
+			if err != nil || resp.StatusCode < 500 || attempt == 3 || chain.Request().Method != http.MethodGet {
 				return resp, err
 			}
 			resp.Body.Close() // before proceeding again

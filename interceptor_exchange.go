@@ -250,7 +250,7 @@ func (e *exchange) failReceive(err error) error {
 	if cause := e.ended(); cause != nil {
 		why = cause // the socket broke because of it
 	}
-	emit(c, ResponseFailed{translate(why)})
+	emit(c, ResponseFailed{Err: translate(why)})
 	e.endRecv(err)
 	e.giveUp()
 	return failure
