@@ -30,7 +30,9 @@ func TestFaultsOfKernelCopies(t *testing.T) {
 		"call timeout":     {want: okhttp.ErrCallTimeout, opts: []okhttp.Option{okhttp.WithCallTimeout(200 * time.Millisecond)}},
 		"read timeout":     {want: okhttp.ErrReadTimeout, opts: []okhttp.Option{okhttp.WithReadTimeout(100 * time.Millisecond)}},
 		"Client.Close":     {want: okhttp.ErrClosed, pull: func(c *okhttp.Client, _ *okhttp.Call, _ context.CancelFunc, _ *mockwebserver.Server) { c.Close() }},
-		"reset":            {want: syscall.ECONNRESET, pull: func(_ *okhttp.Client, _ *okhttp.Call, _ context.CancelFunc, s *mockwebserver.Server) { s.CloseClientConnections() }},
+		"reset": {want: syscall.ECONNRESET, pull: func(_ *okhttp.Client, _ *okhttp.Call, _ context.CancelFunc, s *mockwebserver.Server) {
+			s.CloseClientConnections()
+		}},
 	}
 	sinks := map[string]func(*testing.T) io.Writer{
 		"file": func(t *testing.T) io.Writer {
