@@ -24,6 +24,7 @@ type exchange struct {
 	cfg     *settings
 	reused  bool // the connection had been used before
 	hasBody bool // the response promises one; owned as what follows
+	over    bool // the codec was ended, or given up; guarded by mu
 
 	// Owned by the goroutine that runs the chain until the response is handed out.
 	request    *http.Request
@@ -39,7 +40,6 @@ type exchange struct {
 
 	mu         sync.Mutex // a leaf
 	send, recv error
-	over       bool // the codec was ended, or given up
 }
 
 // errDone marks a half of an exchange that ended well.

@@ -113,9 +113,11 @@ func (h *hop) recover(err error) error {
 // ended is why the call was canceled, or the attempt in which err came about has
 // ended; nil if neither is so.
 func (h *hop) ended(err error) error {
-	var broken *exchangeError
-	if errors.As(err, &broken) {
-		return broken.exchange.ended()
+	if err != nil {
+		var broken *exchangeError
+		if errors.As(err, &broken) {
+			return broken.exchange.ended()
+		}
 	}
 	if cause := h.call.canceledErr(); cause != nil {
 		return cause
