@@ -305,10 +305,8 @@ func TestRequestCancelChannel(t *testing.T) {
 		req.Cancel = stop //nolint:staticcheck // see above
 		if i == 0 {
 			go func() {
-				for server.RequestCount() == 0 {
-					time.Sleep(time.Millisecond)
-				}
-				close(stop)
+				defer close(stop)
+				server.TakeRequest(context.Background())
 			}()
 		}
 		resp, err := client.Do(req)

@@ -84,9 +84,6 @@ func NewPool(l Limits) *Pool {
 // now is the time since the pool was made: cheaper to have than the time of day.
 func (p *Pool) now() time.Duration { return time.Since(p.started) }
 
-// Limits returns the pool's bounds.
-func (p *Pool) Limits() Limits { return p.limits }
-
 func (p *Pool) hostLocked(a Address) *host {
 	h := p.hosts[a]
 	if h == nil {

@@ -20,23 +20,6 @@ func (c *Conn) BodyLength() int64 {
 	panic("BUG: unknown response state")
 }
 
-// Buffered returns how many bytes of the body have been read ahead, so that
-// reading them cannot block. Of a chunked body it knows the current chunk only.
-func (c *Conn) Buffered() int64 {
-	n := int64(len(c.in.buffered()))
-	switch r := &c.response; r.state {
-	case fixedLength:
-		return min(n, r.left)
-	case inChunks:
-		return min(n, r.chunks.left)
-	case untilClose:
-		return n
-	case beforeHead, complete, switched:
-		return 0
-	}
-	panic("BUG: unknown response state")
-}
-
 // errNoHead is a mistake of the program, not of a peer.
 var errNoHead = errors.New("http1: the body was read before the head")
 

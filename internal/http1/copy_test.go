@@ -106,13 +106,13 @@ func chunked(data string) string {
 
 // A slow peer that does move keeps the copy alive, a silent one ends it.
 func TestSpliceTimeout(t *testing.T) {
-	const timeout = 80 * time.Millisecond
+	const timeout = 400 * time.Millisecond
 	stall := make(chan struct{})
 	c := respond(t, httpsem.ExchangeOptions{ReadTimeout: timeout}, func(w io.Writer) {
 		io.WriteString(w, fixedHead(200000))
-		for range 6 {
-			time.Sleep(timeout / 2)
-			w.Write(make([]byte, 10000))
+		for range 10 { // longer than the timeout in all, far from it each time
+			time.Sleep(timeout / 8)
+			w.Write(make([]byte, 6000))
 		}
 		<-stall
 	})
