@@ -139,7 +139,7 @@ func TestEndComesWithLastBytes(t *testing.T) {
 }
 
 func FuzzChunkedBody(f *testing.F) {
-	for _, s := range []string{"0\r\n\r\n", "5\r\nhello\r\n0\r\n\r\n", "5;a=b\r\nhello\r\n0\r\nA: b\r\n\r\n", "5\nhello", "ffffffffffffffff\r\n", "1\r\nX\r\n1\r\nY\r\n0\r\n\r\n", "5 \r\nhello\r\n0\r\n\r\n"} {
+	for _, s := range []string{"0\r\n\r\n", "5\r\nhello\r\n0\r\n\r\n", "5;a=b\r\nhello\r\n0\r\nA: b\r\n\r\n", "5\nhello", "ffffffffffffffff\r\n", "1\r\nX\r\n1\r\nY\r\n0\r\n\r\n", "5 \r\nhello\r\n0\r\n\r\n", "5\r\nhello\r\n7fffffffffffffff\r\nx"} {
 		f.Add([]byte(s), 7)
 	}
 	f.Fuzz(func(t *testing.T, raw []byte, step int) {
