@@ -29,7 +29,9 @@ var layers = map[string][]string{
 	"certs": {},
 
 	// codecs: bytes to one request and response, for both roles
-	"internal/http1": {"internal/httpsem"},
+	"internal/http1":       {"internal/httpsem"},
+	"internal/http2/frame": {}, // bytes to frames: knows neither header compression nor streams
+	"internal/http2/hpack": {}, // bytes to fields: knows no frames
 
 	// connecting
 	"internal/connect": {
