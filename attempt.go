@@ -56,7 +56,7 @@ func (e *exchange) watch(a *attempt) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if c.exchange == e { // else the connection is not this exchange's any more
-			e.conn.Abort()
+			e.codec.Cancel()
 		}
 	})
 }

@@ -232,7 +232,7 @@ func (b *responseBody) Close() error {
 		e.stopAfterBody(nil)
 		return nil
 	case inside: // a reader is blocked: it reports the end when it comes back
-		e.conn.Abort()
+		e.codec.Cancel()
 		return nil
 	}
 	if start {
@@ -272,7 +272,7 @@ func (e *exchange) failBody(err error) {
 		c.failure = err
 	}
 	c.mu.Unlock()
-	e.conn.Abort()
+	e.codec.Cancel()
 	e.stopAfterBody(err)
 }
 

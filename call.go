@@ -173,8 +173,8 @@ func (c *Call) cancel(cause error) {
 	}
 	c.cause = cause
 	c.canceled.Store(true)
-	if c.conn != nil {
-		c.conn.Abort() // under the lock, so that it is still this call's connection
+	if c.exchange != nil {
+		c.exchange.codec.Cancel() // under the lock, so that it is still this call's connection
 	}
 	c.mu.Unlock()
 	c.ctx.end(cause)

@@ -68,11 +68,16 @@ func (c *Call) newExchange(cfg *settings, conn *connect.Conn, reused bool, extra
 		e.head = &sentRequest{extra: *extra}
 	}
 	e.body.exchange = e
+	e.codec.Begin(connect.ExchangeOptions{
+		ReadTimeout: cfg.readTimeout, WriteTimeout: cfg.writeTimeout,
+		MaxHead: cfg.maxHead, HeaderOrder: cfg.headerOrder,
+		Extra: *extra, Checked: len(c.cfg.networkInterceptors) == 0,
+	})
 	c.mu.Lock()
 	acquired := c.conn == nil
 	c.conn = conn
 	if c.cause != nil { // canceled while it waited for the connection
-		conn.Abort()
+		e.codec.Cancel()
 	}
 	c.exchange, c.reusable, c.reason = e, false, "exchange in progress"
 	c.mu.Unlock()
@@ -82,11 +87,6 @@ func (c *Call) newExchange(cfg *settings, conn *connect.Conn, reused bool, extra
 	if c.attempt != nil {
 		e.watch(c.attempt)
 	}
-	e.codec.Begin(connect.ExchangeOptions{
-		ReadTimeout: cfg.readTimeout, WriteTimeout: cfg.writeTimeout,
-		MaxHead: cfg.maxHead, HeaderOrder: cfg.headerOrder,
-		Extra: *extra, Checked: len(c.cfg.networkInterceptors) == 0,
-	})
 	return e
 }
 
@@ -179,7 +179,7 @@ func (e *exchange) abandon() {
 		return
 	}
 	e.mu.Unlock()
-	e.conn.Abort()
+	e.codec.Cancel()
 	e.awaitUpload()
 	e.stopUpload()
 	e.giveUp()

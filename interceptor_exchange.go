@@ -101,7 +101,7 @@ func (e *exchange) sendInline(length int64) error {
 func (e *exchange) failSend(err error) error {
 	emit(e.call, RequestFailed{translate(err)})
 	failure := e.fail(err, nil)
-	e.conn.Abort()
+	e.codec.Cancel()
 	e.endSend(err)
 	e.endRecv(err)
 	return failure
@@ -220,7 +220,7 @@ func (e *exchange) failReceive(err error) error {
 	failure := e.fail(err, nil)
 	if u := e.upload; u != nil && !e.sendEnded() {
 		before := waitFor(u.done, 0)
-		e.conn.Abort()
+		e.codec.Cancel()
 		e.awaitUpload()
 		if !e.stopUpload() {
 			emit(c, RequestFailed{errUploadStopped})
@@ -236,7 +236,7 @@ func (e *exchange) failReceive(err error) error {
 			c.phase = PhaseSend // where it was when it was told to stop
 		}
 	} else {
-		e.conn.Abort()
+		e.codec.Cancel()
 		switch send := e.sendResult(); send {
 		case errDone:
 		case nil: // the server was to ask for the body first

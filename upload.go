@@ -49,11 +49,11 @@ func (e *exchange) startUpload(length int64) {
 		var fault *httpsem.BodyError
 		switch {
 		case errors.As(err, &fault), isTimeout(err):
-			e.conn.Abort() // there is no response to wait for
+			e.codec.Cancel() // there is no response to wait for
 		case err != nil && err != httpsem.ErrWriteAborted:
 			time.AfterFunc(afterFailedSend, func() {
 				if !e.codec.Received() {
-					e.conn.Abort()
+					e.codec.Cancel()
 				}
 			})
 		}
