@@ -55,6 +55,10 @@ type Config struct {
 
 	// FastFallback races the addresses (RFC 8305) instead of trying them in turn.
 	FastFallback bool
+
+	// PingInterval is how often an HTTP/2 connection is asked whether it lives; 0
+	// means only when there is a doubt.
+	PingInterval time.Duration
 }
 
 // custom reports whether functions of the user's are called to connect, which
