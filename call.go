@@ -525,7 +525,7 @@ func (c *Call) releaseConnection() {
 func (c *Call) letGoLocked() (conn *connect.Conn, reusable bool, reason string) {
 	conn, reusable, reason = c.conn, c.reusable, c.reason
 	c.conn = nil
-	if c.cause != nil { // cancel may have closed it
+	if c.cause != nil && conn != nil && !isShared(conn) { // cancel may have closed it
 		reusable, reason = false, "the call was canceled"
 	}
 	return conn, reusable, reason

@@ -144,18 +144,24 @@ func (e *exchange) endHalf(half *error, err error) {
 	if !end {
 		return
 	}
-	if e.upload.stuck() {
+	if e.upload.stuck() && !e.shared() {
 		e.detach(false, "the reader of the request body does not come back")
 		return
 	}
 	reusable, reason := e.codec.End()
 	if well {
 		e.conn.MarkServed()
-	} else if reusable {
+	} else if reusable && !e.shared() {
 		reusable, reason = false, "exchange failed"
 	}
 	e.detach(reusable, reason)
 }
+
+// shared reports whether the connection may carry other exchanges at the same
+// time. What becomes of it after a failed exchange is then for its codec to say.
+func (e *exchange) shared() bool { return isShared(e.conn) }
+
+func isShared(c *connect.Conn) bool { return c.Protocol() != string(HTTP1) }
 
 // detach tells the call that the exchange is over.
 func (e *exchange) detach(reusable bool, reason string) {
@@ -186,8 +192,8 @@ func (e *exchange) abandon() {
 }
 
 // giveUp ends an exchange of which a half may be stuck in a reader that ignores
-// Close. The codec is not ended then: its connection is never used again, so
-// nothing is lost but its buffers.
+// Close. An HTTP/1 codec is not ended then: its connection is never used again,
+// so nothing is lost but its buffers.
 func (e *exchange) giveUp() {
 	e.mu.Lock()
 	if e.over {
@@ -202,6 +208,11 @@ func (e *exchange) giveUp() {
 		e.recv = errAbandoned
 	}
 	e.mu.Unlock()
+	if e.shared() { // a stream may be ended while somebody is stuck in it
+		e.codec.Cancel()
+		e.detach(e.codec.End())
+		return
+	}
 	e.detach(false, "exchange abandoned")
 }
 

@@ -265,7 +265,11 @@ func (e *exchange) settleUpload(resp *http.Response) {
 	if u == nil || e.sendEnded() {
 		return
 	}
-	if !waitFor(u.done, uploadTail) {
+	tail := uploadTail
+	if e.shared() { // a stream whose two sides talk has no last write that is just returning
+		tail = 0
+	}
+	if !waitFor(u.done, tail) {
 		if resp.StatusCode < 300 && u.letRun() {
 			return
 		}

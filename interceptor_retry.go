@@ -98,7 +98,7 @@ func (h *hop) recover(err error) error {
 	var broken *exchangeError
 	if errors.As(err, &broken) {
 		broken.exchange.abandon()
-		c.fresh = true
+		c.fresh = !broken.exchange.shared() // another stream may do as well as another connection
 		if broken.exchange.reused && c.planner == nil {
 			c.planner = connect.NewPlanner(broken.exchange.conn.Address(), h.cfg.memory)
 		}

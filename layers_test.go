@@ -57,12 +57,14 @@ var layers = map[string][]string{
 	"mockwebserver":                {"certs", "internal/http1", "internal/httpsem"},
 	"internal/testkit":             {},
 	"internal/conformance/nethttp": {}, // net/http's own client tests; only tests import anything
+	"internal/conformance/h2spec":  {}, // the same for h2specd
 
 	// above the client
-	"logging":             {""},
-	"examples/quickstart": {"", "logging", "mockwebserver"},
-	"examples/concurrent": {"", "logging", "mockwebserver"},
-	"examples/unixsocket": {"", "mockwebserver"},
+	"logging":                           {""},
+	"internal/conformance/h2spec/h2get": {""},
+	"examples/quickstart":               {"", "logging", "mockwebserver"},
+	"examples/concurrent":               {"", "logging", "mockwebserver"},
+	"examples/unixsocket":               {"", "mockwebserver"},
 }
 
 func TestLayers(t *testing.T) {
