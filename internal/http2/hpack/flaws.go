@@ -60,6 +60,15 @@ func canonicalize(name []byte, f Flaws) {
 	if f&(NameBytes|NotToken) != 0 || name[0] == ':' {
 		return
 	}
+	if f&NameCase == 0 {
+		name[0] = upper(name[0])
+		for i, b := range name[:len(name)-1] {
+			if b == '-' {
+				name[i+1] = upper(name[i+1])
+			}
+		}
+		return
+	}
 	first := true
 	for i, b := range name {
 		if first && 'a' <= b && b <= 'z' {
@@ -99,6 +108,13 @@ func checkValue(value []byte) (f Flaws) {
 		}
 	}
 	return f
+}
+
+func upper(b byte) byte {
+	if 'a' <= b && b <= 'z' {
+		b -= 'a' - 'A'
+	}
+	return b
 }
 
 func isSpace(b byte) bool { return b == ' ' || b == '\t' }

@@ -107,13 +107,14 @@ func appendHuffmanDecoded(dst, src []byte) ([]byte, error) {
 	n := len(dst)
 	dst = grow(dst, len(src)*8/5+2)
 
-	var acc uint64 // input, left-aligned; what lies below the valid bits is to be had again
+	var acc uint64 // input, left-aligned; what lies below the valid bits will be had again
 	var valid uint
+	all := src
 	for len(src) >= 8 {
 		acc |= binary.BigEndian.Uint64(src) >> valid
 		src = src[(63-valid)>>3:]
 		valid |= 56
-		for valid >= decodeBits {
+		for range 56 / decodeBits {
 			s := huffmanSteps[acc>>(64-decodeBits)]
 			if s.symbols() == 0 {
 				if valid < 30 {
@@ -127,6 +128,9 @@ func appendHuffmanDecoded(dst, src []byte) ([]byte, error) {
 				n++
 				acc <<= bits
 				valid -= bits
+				if valid < 3*decodeBits {
+					break
+				}
 				continue
 			}
 			out := dst[n : n+2]
@@ -136,8 +140,16 @@ func appendHuffmanDecoded(dst, src []byte) ([]byte, error) {
 			valid -= s.bits()
 		}
 	}
-	// Below the valid bits acc may hold more of src: take them off.
+	// The rest is less than 8 bytes. Take it off the last 8, if there are as many.
 	acc = acc >> (64 - valid) << (64 - valid)
+	if len(src) > 0 && len(all) >= 8 {
+		taken := min(len(src), int(64-valid)/8)
+		last := binary.BigEndian.Uint64(all[len(all)-8:]) << (64 - 8*len(src))
+		last = last >> (64 - 8*taken) << (64 - 8*taken)
+		acc |= last >> valid
+		valid += 8 * uint(taken)
+		src = src[taken:]
+	}
 	for {
 		for len(src) > 0 && valid <= 56 {
 			acc |= uint64(src[0]) << (56 - valid)
@@ -209,20 +221,22 @@ func appendHuffman[S string | []byte](dst []byte, s S) []byte {
 	var acc uint64 // the low bits wait to be written
 	var bits uint
 	for i := range len(s) {
-		n := uint(huffmanBits[s[i]])
-		acc = acc<<n | uint64(huffmanCode[s[i]])
-		bits += n
+		c := s[i]
+		acc = acc<<(huffmanBits[c]%64) | uint64(huffmanCode[c])
+		bits += uint(huffmanBits[c])
 		if bits >= 32 {
-			bits -= 32
+			bits %= 32
 			dst = binary.BigEndian.AppendUint32(dst, uint32(acc>>bits))
 		}
 	}
-	for bits >= 8 {
-		bits -= 8
-		dst = append(dst, byte(acc>>bits))
+	// After the input come ones, to the end of the byte.
+	last := uint32(acc<<(32-bits)) | ^uint32(0)>>bits
+	for ; bits > 8; bits -= 8 {
+		dst = append(dst, byte(last>>24))
+		last <<= 8
 	}
 	if bits > 0 {
-		dst = append(dst, byte(acc<<(8-bits))|byte(0xff>>bits))
+		dst = append(dst, byte(last>>24))
 	}
 	return dst
 }
