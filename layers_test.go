@@ -24,6 +24,9 @@ var layers = map[string][]string{
 	"internal/followup": {},
 	"internal/linked":   {}, // lists whose elements lie in what they link: the pool leaves no garbage
 
+	// a file format: what is recorded, and what is exported
+	"internal/har": {},
+
 	// useful alone
 	"dns":   {},
 	"certs": {},
@@ -54,7 +57,12 @@ var layers = map[string][]string{
 	},
 
 	// for tests: never the client, so that every test may use them
-	"mockwebserver":                {"certs", "internal/http1", "internal/httpsem"},
+	"mockwebserver": {
+		"certs",
+		"internal/har", // recordings
+		"internal/http1",
+		"internal/httpsem",
+	},
 	"internal/testkit":             {},
 	"internal/conformance/nethttp": {}, // net/http's own client tests; only tests import anything
 	"internal/conformance/h2spec":  {}, // the same for h2specd

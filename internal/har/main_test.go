@@ -1,0 +1,9 @@
+package har_test
+
+import (
+	"testing"
+
+	"github.com/okhttp-go/okhttp/internal/testkit"
+)
+
+func TestMain(m *testing.M) { testkit.Main(m) }
