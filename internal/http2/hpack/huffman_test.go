@@ -92,7 +92,7 @@ func TestHuffmanInvalid(t *testing.T) {
 func TestHuffmanRandom(t *testing.T) {
 	r := rand.New(rand.NewPCG(7541, 5))
 	valid := 0
-	for range 200_000 {
+	for range 50_000 {
 		code := make([]byte, r.IntN(24))
 		for i := range code {
 			code[i] = byte(r.Uint32())
@@ -109,7 +109,7 @@ func TestHuffmanRandom(t *testing.T) {
 			valid++
 		}
 	}
-	if valid < 1000 {
+	if valid < 500 {
 		t.Errorf("only %d of the codes were valid", valid)
 	}
 }
