@@ -5,59 +5,94 @@ import (
 	"compress/gzip"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 )
 
-// An answer is a response made before the first request: the bytes of head, then
-// those of body, times over.
-type answer struct {
-	head  []byte // head and, if the body is small, the body too
-	body  []byte
-	times int
+// A reply is what the server says to a path, in no version of HTTP yet: header
+// fields, and a body that is one piece times over.
+type reply struct {
+	fields []field
+	piece  []byte
+	times  int
+	held   bool // all but the first piece wait until they are released
 }
+
+type field struct{ name, value string }
 
 // dripHalf is the length of each half of the answer to /drip. The second half is
 // sent only when the client asks for it on the control connection, so that a
 // client can hold any number of connections busy without a goroutine for each.
 const dripHalf = 13
 
-// answers returns what the server says to each path.
-func answers() map[string]answer {
+// replies returns what the server says to each path.
+func replies() map[string]reply {
 	hello := []byte("Hello, world!")
-	small := func(body []byte, extra string) answer {
-		return answer{head: append(responseHead(len(body), extra), body...)}
-	}
+	zeros := make([]byte, 256*kib)
 	zipped := compressed(jsonText(mib))
-	return map[string]answer{
-		"/13":   small(hello, ""),
-		"/1k":   small(jsonText(kib), ""),
-		"/40":   small(hello, manyHeaders(40)), // beside the usual four
-		"/post": small(hello, ""),
-		"/1m":   {head: responseHead(mib, ""), body: make([]byte, mib), times: 1},
-		"/64m":  {head: responseHead(64*mib, ""), body: make([]byte, 256*kib), times: 256},
-		"/gzip": {head: responseHead(len(zipped), "Content-Encoding: gzip\r\n"), body: zipped, times: 1},
-		"/drip": {head: append(responseHead(2*dripHalf, ""), hello...), body: hello, times: 1},
+	all := map[string]reply{
+		"/13":   {piece: hello, times: 1},
+		"/1k":   {piece: jsonText(kib), times: 1},
+		"/40":   {piece: hello, times: 1, fields: manyFields(40)}, // beside the usual four
+		"/post": {piece: hello, times: 1},
+		"/1m":   {piece: zeros, times: 4},
+		"/16m":  {piece: zeros, times: 64},
+		"/64m":  {piece: zeros, times: 256},
+		"/gzip": {piece: zipped, times: 1, fields: []field{{"Content-Encoding", "gzip"}}},
+		"/drip": {piece: hello, times: 2, held: true},
 	}
+	for path, r := range all {
+		r.fields = append([]field{
+			{"Server", "bench"},
+			{"Content-Type", "application/json"},
+			{"Date", "Tue, 01 Dec 2026 12:00:00 GMT"},
+			{"Content-Length", strconv.Itoa(len(r.piece) * r.times)},
+		}, r.fields...)
+		all[path] = r
+	}
+	return all
 }
 
-// responseHead returns a head with four header fields and extra.
-func responseHead(length int, extra string) []byte {
-	return fmt.Appendf(nil, "HTTP/1.1 200 OK\r\n"+
-		"Server: bench\r\n"+
-		"Content-Type: application/json\r\n"+
-		"Date: Tue, 01 Dec 2026 12:00:00 GMT\r\n"+
-		"Content-Length: %d\r\n"+
-		"%s\r\n", length, extra)
+// An answer is a response in HTTP/1.1, made before the first request: the bytes of
+// head, then those of body, times over.
+type answer struct {
+	head  []byte // and, if it is small, the first piece of the body
+	body  []byte
+	times int
+	held  bool // the body waits until it is released
 }
 
-// manyHeaders returns n header fields with names that no client knows: two
+// answers returns the replies in HTTP/1.1.
+func answers() map[string]answer {
+	all := map[string]answer{}
+	for path, r := range replies() {
+		a := answer{head: r.head(), body: r.piece, times: r.times, held: r.held}
+		if len(r.piece) <= kib {
+			a.head = append(a.head, r.piece...)
+			a.times--
+		}
+		all[path] = a
+	}
+	return all
+}
+
+// head returns the reply's head in HTTP/1.1.
+func (r reply) head() []byte {
+	head := []byte("HTTP/1.1 200 OK\r\n")
+	for _, f := range r.fields {
+		head = fmt.Appendf(head, "%s: %s\r\n", f.name, f.value)
+	}
+	return append(head, "\r\n"...)
+}
+
+// manyFields returns n header fields with names that no client knows: two
 // strings each, for a client that makes a string of each.
-func manyHeaders(n int) string {
-	var b strings.Builder
+func manyFields(n int) []field {
+	var all []field
 	for i := range n {
-		fmt.Fprintf(&b, "X-Response-Field-%d: the value of field %d\r\n", i, i)
+		all = append(all, field{fmt.Sprintf("X-Response-Field-%d", i), fmt.Sprintf("the value of field %d", i)})
 	}
-	return b.String()
+	return all
 }
 
 // jsonText returns n bytes of JSON-like text, the same in every run, that

@@ -29,6 +29,7 @@ type job struct {
 type report struct {
 	Figures map[string][]figures // by client; of a kindPair many, else one
 	Dials   int64                // connections opened during the measured loop
+	Opened  int64                // connections opened in all
 	Resumed int64                // of them with a resumed TLS session
 }
 
@@ -67,7 +68,7 @@ func (j job) run(s scenario) (report, error) {
 // calibrate finds out how fast the first client is.
 func (j job) calibrate(s scenario) (report, error) {
 	name := j.Clients[0]
-	c, err := newClient(name, environment{j.Servers, s.x})
+	c, err := newClient(name, newEnvironment(j.Servers, s.x))
 	if err != nil {
 		return report{}, err
 	}
@@ -83,7 +84,17 @@ func (j job) calibrate(s scenario) (report, error) {
 // loop measures one client making calls.
 func (j job) loop(s scenario) (report, error) {
 	name := j.Clients[0]
-	c, err := newClient(name, environment{j.Servers, s.x})
+	env := newEnvironment(j.Servers, s.x)
+	server, err := env.witness()
+	if err != nil {
+		return report{}, err
+	}
+	defer server.close()
+	first, err := server.counts()
+	if err != nil {
+		return report{}, err
+	}
+	c, err := newClient(name, env)
 	if err != nil {
 		return report{}, err
 	}
@@ -92,19 +103,14 @@ func (j job) loop(s scenario) (report, error) {
 	if err != nil {
 		return report{}, err
 	}
-	line, err := dialControl(j.Servers)
-	if err != nil {
-		return report{}, err
-	}
-	defer line.close()
 
 	if s.kind == kindAllocs {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	}
-	if _, err := runLoop(workers, warmUp(j.Calls, s.parallel)); err != nil {
+	if _, err := runLoop(workers, s.warmUp(j.Calls)); err != nil {
 		return report{}, err
 	}
-	before, err := line.counts()
+	before, err := server.counts()
 	if err != nil {
 		return report{}, err
 	}
@@ -118,7 +124,7 @@ func (j job) loop(s scenario) (report, error) {
 	if err != nil {
 		return report{}, err
 	}
-	after, err := line.counts()
+	after, err := server.counts()
 	if err != nil {
 		return report{}, err
 	}
@@ -128,13 +134,19 @@ func (j job) loop(s scenario) (report, error) {
 	return report{
 		Figures: map[string][]figures{name: {u.figures()}},
 		Dials:   after.Accepted - before.Accepted,
+		Opened:  after.Accepted - first.Accepted,
 		Resumed: after.Resumed - before.Resumed,
 	}, nil
 }
 
-// warmUp says how many calls to make before the measured ones.
-func warmUp(calls, parallel int) int {
-	return max(calls/8, 4*parallel, 1)
+// warmUp says how many calls to make before the measured ones: several per
+// worker, unless each takes long.
+func (s scenario) warmUp(calls int) int {
+	each := 4
+	if s.x.listener == h2cFar || s.parallel*int(s.x.want) > 64*mib {
+		each = 1
+	}
+	return max(calls/8, each*s.parallel, 1)
 }
 
 // runFor makes calls until a loop of them lasts about as long as it should,

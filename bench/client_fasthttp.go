@@ -38,7 +38,7 @@ func (c *fastClient) worker(x exchange) (worker, error) {
 	// A body of 64 MiB is streamed; smaller ones are left to its own buffer.
 	w.response.StreamBody = x.want > mib
 	if x.toFile {
-		return worker{w.callToFile, func() error { return removeFile(w.file) }}, nil
+		return worker{call: w.callToFile, after: func() error { return removeFile(w.file) }}, nil
 	}
 	return worker{call: w.call}, nil
 }
@@ -121,7 +121,7 @@ func (w *fastWorker) callToFile() error {
 	return checkLength(n, w.x.want, err)
 }
 
-func (c *fastClient) hold(x exchange) (func() error, error) {
+func (c *fastClient) hold(x exchange, _ int) (func() error, error) {
 	request, response := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
 	(&fastWorker{client: c, x: x}).prepare(request)
 	response.StreamBody = true

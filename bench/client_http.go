@@ -30,7 +30,7 @@ func (c *httpClient) worker(x exchange) (worker, error) {
 		}
 	}
 	if x.toFile {
-		return worker{w.callToFile, w.removeFile}, nil
+		return worker{call: w.callToFile, after: w.removeFile}, nil
 	}
 	return worker{call: w.callOnce}, nil
 }
@@ -75,6 +75,10 @@ func (w *httpWorker) do(ctx context.Context) (*http.Response, error) {
 	if response.StatusCode != http.StatusOK {
 		response.Body.Close()
 		return nil, fmt.Errorf("status %s", response.Status)
+	}
+	if (response.ProtoMajor == 2) != w.x.listener.http2() {
+		response.Body.Close()
+		return nil, fmt.Errorf("answer in %s", response.Proto)
 	}
 	return response, nil
 }
@@ -127,8 +131,8 @@ func (w *httpWorker) callToFile() error {
 
 func (w *httpWorker) removeFile() error { return removeFile(w.file) }
 
-func (c *httpClient) hold(exchange) (func() error, error) {
-	request, err := http.NewRequest(c.env.x.method, c.env.url(), nil)
+func (c *httpClient) hold(_ exchange, i int) (func() error, error) {
+	request, err := http.NewRequest(c.env.x.method, c.env.urlOf(i), nil)
 	if err != nil {
 		return nil, err
 	}

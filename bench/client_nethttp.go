@@ -13,6 +13,12 @@ func newNetHTTP(name string, env environment) (client, error) {
 		TLSClientConfig: config,
 		// The default of two would make it dial for nearly every call.
 		MaxIdleConnsPerHost: 1 << 16,
+		DialContext:         env.dialer(),
+	}
+	if env.x.listener.http2() {
+		transport.Protocols = new(http.Protocols)
+		transport.Protocols.SetHTTP2(env.x.listener.secure())
+		transport.Protocols.SetUnencryptedHTTP2(!env.x.listener.secure())
 	}
 	c := &httpClient{env: env, done: transport.CloseIdleConnections}
 	if name == netHTTPRT {

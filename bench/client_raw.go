@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -27,7 +28,7 @@ type rawClient struct {
 	conns []net.Conn // those it keeps
 }
 
-func newRaw(env environment) (client, error) {
+func newRaw(env environment) (*rawClient, error) {
 	config, err := env.tlsConfig()
 	if err != nil {
 		return nil, err
@@ -47,6 +48,9 @@ func (c *rawClient) close() {
 }
 
 func (c *rawClient) dial() (net.Conn, error) {
+	if c.env.link != nil {
+		return c.env.link.dial(context.Background(), "", "")
+	}
 	conn, err := net.Dial("tcp", c.env.address())
 	if err != nil || c.config == nil {
 		return conn, err
@@ -89,7 +93,7 @@ func (c *rawClient) worker(x exchange) (worker, error) {
 		}
 	}
 	if x.toFile {
-		return worker{w.callToFile, func() error { return removeFile(w.file) }}, nil
+		return worker{call: w.callToFile, after: func() error { return removeFile(w.file) }}, nil
 	}
 	return worker{call: w.call}, nil
 }
@@ -268,7 +272,7 @@ func readResponseHead(conn net.Conn, buf []byte) (length int64, rest []byte, err
 	}
 }
 
-func (c *rawClient) hold(x exchange) (func() error, error) {
+func (c *rawClient) hold(x exchange, _ int) (func() error, error) {
 	conn, err := c.dialKept()
 	if err != nil {
 		return nil, err

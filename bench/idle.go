@@ -20,7 +20,7 @@ func (j job) idle(s scenario) (report, error) {
 	if err := allowDescriptors(j.Connections); err != nil {
 		return report{}, err
 	}
-	c, err := newClient(name, environment{j.Servers, s.x})
+	c, err := newClient(name, newEnvironment(j.Servers, s.x))
 	if err != nil {
 		return report{}, err
 	}
@@ -91,7 +91,7 @@ func openIdle(c client, x exchange, line *control, n int) error {
 	for i := range openers {
 		opening.Go(func() {
 			for len(finish[i]) < n/openers {
-				f, err := c.hold(x)
+				f, err := c.hold(x, i+openers*len(finish[i]))
 				if err != nil {
 					errs[i] = err
 					return

@@ -29,7 +29,7 @@ func run() error {
 		only        = flag.String("run", "", "regular expression: scenarios to run")
 		who         = flag.String("clients", "", "regular expression: clients to run")
 		list        = flag.Bool("list", false, "list the scenarios and exit")
-		quick       = flag.Bool("quick", false, "a rough run in under two minutes: 3 short rounds, 1000 idle connections")
+		quick       = flag.Bool("quick", false, "a rough run in about three minutes: 3 short rounds, 1000 idle connections")
 		gate        = flag.Bool("gate", false, "exit with status 1 if a bar does not hold")
 		markdown    = flag.Bool("md", false, "print the tables in Markdown, for RESULTS.md")
 		profile     = flag.String("cpuprofile", "", "directory for a CPU profile of each cell of the last round")

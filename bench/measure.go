@@ -81,6 +81,9 @@ func runLoop(workers []worker, calls int) (usage, error) {
 
 // run makes calls calls and returns what tidying up after them has cost.
 func (w worker) run(calls int) (excluded usage, err error) {
+	if w.loop != nil {
+		return usage{}, w.loop(calls)
+	}
 	for range calls {
 		if err := w.call(); err != nil {
 			return excluded, err
@@ -98,8 +101,12 @@ func (w worker) run(calls int) (excluded usage, err error) {
 	return excluded, nil
 }
 
-// makeWorkers prepares n workers of a client.
+// makeWorkers prepares workers of a client that together make n calls at once.
 func makeWorkers(c client, x exchange, n int) ([]worker, error) {
+	if m, ok := c.(multiplexer); ok {
+		w, err := m.multiplex(x, n)
+		return []worker{w}, err
+	}
 	workers := make([]worker, n)
 	for i := range workers {
 		var err error
@@ -107,7 +114,13 @@ func makeWorkers(c client, x exchange, n int) ([]worker, error) {
 			return nil, err
 		}
 	}
-	return workers, nil
+	if !x.listener.http2() {
+		return workers, nil
+	}
+	// A call alone, so that all later ones find the one connection it leaves: a
+	// client that begins with many may dial for each.
+	_, err := workers[0].run(1)
+	return workers, err
 }
 
 // residentBytes collects, gives free memory back, and returns what remains

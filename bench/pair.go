@@ -10,7 +10,7 @@ import "runtime"
 func (j job) pair(s scenario) (report, error) {
 	var workers [2][]worker
 	for i, name := range j.Clients {
-		c, err := newClient(name, environment{j.Servers, s.x})
+		c, err := newClient(name, newEnvironment(j.Servers, s.x))
 		if err != nil {
 			return report{}, err
 		}
@@ -18,7 +18,7 @@ func (j job) pair(s scenario) (report, error) {
 		if workers[i], err = makeWorkers(c, s.x, s.parallel); err != nil {
 			return report{}, err
 		}
-		if _, err := runLoop(workers[i], warmUp(j.Calls, s.parallel)); err != nil {
+		if _, err := runLoop(workers[i], s.warmUp(j.Calls)); err != nil {
 			return report{}, err
 		}
 	}

@@ -139,6 +139,8 @@ func (r runner) cell(ctx context.Context, o *outcome, calls, round int, names []
 func (o *outcome) checkDials(name string, calls int, got report) {
 	x := o.scenario.x
 	switch {
+	case x.listener.http2() && got.Opened != 1:
+		o.complain("%s opened %d connections", name, got.Opened)
 	case !x.fresh && got.Dials > int64(calls/200+1):
 		o.remark("%s dialed %d times in %d calls", name, got.Dials, calls)
 	case x.fresh && got.Dials < int64(calls/o.scenario.parallel*o.scenario.parallel):

@@ -77,7 +77,16 @@ const (
 	plain      listener = iota
 	overTLS             // hands out session tickets
 	overTLSOff          // the same without tickets: each handshake is a full one
+	h2c                 // HTTP/2 by prior knowledge
+	h2TLS               // HTTP/2 by ALPN
+	h2cFar              // HTTP/2 by prior knowledge at the other end of a link
 )
+
+// http2 tells whether HTTP/2 is spoken there, and nothing else.
+func (l listener) http2() bool { return l == h2c || l == h2TLS || l == h2cFar }
+
+// secure tells whether TLS is spoken there.
+func (l listener) secure() bool { return l == overTLS || l == overTLSOff || l == h2TLS }
 
 const (
 	kib = 1 << 10
@@ -105,7 +114,9 @@ var (
 )
 
 // scenarios lists everything that can be measured, in the order of the table.
-func scenarios() []scenario {
+func scenarios() []scenario { return append(http1Scenarios(), http2Scenarios()...) }
+
+func http1Scenarios() []scenario {
 	get := func(path string, want int64) exchange {
 		return exchange{method: "GET", path: path, want: want}
 	}

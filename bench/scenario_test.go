@@ -25,6 +25,9 @@ func TestEveryScenario(t *testing.T) {
 				if _, ok := r.Figures[name]; !ok {
 					t.Error("no figures")
 				}
+				if s.x.listener.http2() && s.kind != kindIdle && r.Opened != 1 {
+					t.Errorf("%d connections, want 1", r.Opened)
+				}
 			})
 		}
 	}

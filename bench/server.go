@@ -20,15 +20,18 @@ type endpoints struct {
 	Plain   string
 	TLS     string // hands out session tickets
 	TLSOff  string // does not
+	H2C     string // HTTP/2 by prior knowledge
+	H2TLS   string // HTTP/2 by ALPN
 	Control string
 	CA      []byte // the certificate in DER
 }
 
-// server answers HTTP/1.1 requests with fixed bytes. It is as lean as it can be
-// so that the cores it shares with the client are the client's.
+// server answers requests with fixed bytes. It is as lean as it can be so that
+// the cores it shares with the client are the client's.
 type server struct {
-	answers map[string]answer
-	counts  counters
+	answers   map[string]answer
+	h2Answers map[string]*h2Answer
+	counts    counters
 
 	mu      sync.Mutex
 	release chan struct{} // closed to let the second halves of /drip go; then replaced
@@ -41,6 +44,14 @@ type counters struct {
 
 // serverCounts is a snapshot of counters, as the control connection gives it.
 type serverCounts struct{ Accepted, Resumed, BodyBytes int64 }
+
+func (c *counters) snapshot() serverCounts {
+	return serverCounts{c.accepted.Load(), c.resumed.Load(), c.bodyBytes.Load()}
+}
+
+func newServer() *server {
+	return &server{answers: answers(), h2Answers: h2Answers(), release: make(chan struct{})}
+}
 
 // serve runs the server until standard input ends, which it does when the
 // parent is gone.
@@ -59,19 +70,22 @@ func serve() error {
 // startListening opens the server's doors. They stay open as long as the process
 // lasts.
 func startListening() (endpoints, error) {
-	s := &server{answers: answers(), release: make(chan struct{})}
+	s := newServer()
 	certificate, err := selfSigned()
 	if err != nil {
 		return endpoints{}, err
 	}
+	mine := []tls.Certificate{certificate}
 	where := endpoints{CA: certificate.Certificate[0]}
 	for _, door := range []struct {
 		address *string
 		handle  func(net.Conn)
 	}{
 		{&where.Plain, s.handle},
-		{&where.TLS, s.overTLS(certificate, false)},
-		{&where.TLSOff, s.overTLS(certificate, true)},
+		{&where.TLS, s.overTLS(s.handle, &tls.Config{Certificates: mine, NextProtos: []string{"http/1.1"}})},
+		{&where.TLSOff, s.overTLS(s.handle, &tls.Config{Certificates: mine, NextProtos: []string{"http/1.1"}, SessionTicketsDisabled: true})},
+		{&where.H2C, s.handleH2},
+		{&where.H2TLS, s.overTLS(s.handleH2, &tls.Config{Certificates: mine, NextProtos: []string{"h2"}})},
 		{&where.Control, s.control},
 	} {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -99,12 +113,7 @@ func accept(l net.Listener, handle func(net.Conn)) {
 }
 
 // overTLS returns a handler that shakes hands first.
-func (s *server) overTLS(certificate tls.Certificate, noTickets bool) func(net.Conn) {
-	config := &tls.Config{
-		Certificates:           []tls.Certificate{certificate},
-		NextProtos:             []string{"http/1.1"},
-		SessionTicketsDisabled: noTickets,
-	}
+func (s *server) overTLS(handle func(net.Conn), config *tls.Config) func(net.Conn) {
 	return func(conn net.Conn) {
 		secure := tls.Server(conn, config)
 		if err := secure.Handshake(); err != nil {
@@ -114,7 +123,7 @@ func (s *server) overTLS(certificate tls.Certificate, noTickets bool) func(net.C
 		if secure.ConnectionState().DidResume {
 			s.counts.resumed.Add(1)
 		}
-		s.handle(secure)
+		handle(secure)
 	}
 }
 
@@ -225,7 +234,7 @@ func (s *server) answer(conn net.Conn, path []byte) error {
 	if _, err := conn.Write(a.head); err != nil {
 		return err
 	}
-	if string(path) == "/drip" {
+	if a.held {
 		<-released
 	}
 	for range a.times {
@@ -251,7 +260,7 @@ func (s *server) control(conn net.Conn) {
 	for lines.Scan() {
 		switch lines.Text() {
 		case "counts":
-			out.Encode(serverCounts{s.counts.accepted.Load(), s.counts.resumed.Load(), s.counts.bodyBytes.Load()})
+			out.Encode(s.counts.snapshot())
 		case "release":
 			s.mu.Lock()
 			close(s.release)

@@ -34,7 +34,7 @@ func (o outcome) rows() [][]string {
 		default:
 			row = append(row,
 				duration(o.median(name, cpu)), percent(spread(values)),
-				whole(o.median(name, rate)),
+				o.rateText(name),
 				fmt.Sprintf("%.1f", o.median(name, allocs)),
 				whole(o.median(name, allocBytes)))
 		}
@@ -49,6 +49,15 @@ func (o outcome) rows() [][]string {
 		all = append(all, row)
 	}
 	return all
+}
+
+// rateText returns how fast a client was, in bytes where it is all that counts.
+func (o outcome) rateText(client string) string {
+	r := o.median(client, rate)
+	if o.scenario.figure == rate {
+		return whole(r*float64(o.scenario.x.want)/1e6) + " MB/s"
+	}
+	return whole(r)
 }
 
 func (o outcome) ratioText(client, base string) string {

@@ -60,6 +60,15 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+func TestRateInBytes(t *testing.T) {
+	o := outcomeOf("h2-far-get64m", map[string][]float64{netHTTP: {0.9, 1, 1.2}})
+	for i, row := range o.rows() {
+		if o.scenario.clients[i] == netHTTP && row[4] != "67 MB/s" {
+			t.Errorf("row %q", row)
+		}
+	}
+}
+
 func TestMarkdownLeavesOutColumnsWithoutHead(t *testing.T) {
 	line := markdownLine([]string{"a", "", "c"}, []string{"1", "2", "3"})
 	if line != "| 1 | 3 |" {
