@@ -26,6 +26,10 @@ type floor struct {
 
 	wrote bool // TLS had something to say while glancing
 
+	// box takes the writes of a connection that serves many exchanges at once, none
+	// of which may wait. Nil for others; set before it is used.
+	box *outbox
+
 	leaving  atomic.Bool  // the write deadline is final
 	writeEnd atomic.Int64 // the write deadline in Unix nanoseconds, 0 for none
 }
@@ -115,6 +119,12 @@ const aborted = int64(365 * 24 * time.Hour)
 // each of its writes. Were it to fail for that, TLS would keep the error for the
 // next request. While glancing nothing is written, since it could block.
 func (f *floor) Write(p []byte) (int, error) {
+	if f.box != nil {
+		if err := f.box.put(p); err != nil {
+			return 0, err
+		}
+		return len(p), nil
+	}
 	if f.glancing {
 		f.wrote = true
 		return 0, errNothing
@@ -153,6 +163,15 @@ func (f *floor) SetDeadline(t time.Time) error {
 func (f *floor) leave(d time.Duration) {
 	f.leaving.Store(true)
 	_ = f.Conn.SetWriteDeadline(time.Now().Add(d)) // fails only on a closed socket
+}
+
+// Close closes the socket, after what TLS has to say where that could only be
+// kept.
+func (f *floor) Close() error {
+	if f.box != nil {
+		f.box.goodbye()
+	}
+	return f.Conn.Close()
 }
 
 // isBottom reports whether bottom stops at c, for connections that it can look

@@ -8,3 +8,5 @@ func peekSocket(uintptr) glance { return glanceUnknown }
 const canPeek = false
 
 func readSocket(uintptr, []byte) (int, error) { panic("BUG: no peek on this platform") }
+
+func writeSocket(uintptr, []byte) (int, error) { panic("BUG: no peek on this platform") }

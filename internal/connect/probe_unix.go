@@ -39,3 +39,20 @@ func readSocket(fd uintptr, p []byte) (int, error) {
 		}
 	}
 }
+
+// writeSocket sends what the socket takes of p now.
+func writeSocket(fd uintptr, p []byte) (sent int, err error) {
+	for sent < len(p) {
+		n, err := syscall.Write(int(fd), p[sent:])
+		switch err {
+		case nil:
+			sent += n
+		case syscall.EINTR:
+		case syscall.EAGAIN:
+			return sent, nil
+		default:
+			return sent, err
+		}
+	}
+	return sent, nil
+}
