@@ -35,6 +35,9 @@ func TestBlocksOrder(t *testing.T) {
 			if got := verdict(b.Next(s.h)); got != s.want {
 				t.Errorf("%s: frame %d: %q, want %q", c.name, i, got, s.want)
 			}
+			if open := s.h.Type != Data && !s.h.Flags.Has(EndHeaders); s.want == "" && b.Open() != open {
+				t.Errorf("%s: after frame %d the block is open: %v, want %v", c.name, i, b.Open(), open)
+			}
 		}
 	}
 }

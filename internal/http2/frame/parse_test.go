@@ -167,6 +167,27 @@ func TestParseFields(t *testing.T) {
 	}
 }
 
+// A parser that is given a payload without a look at its header first does not
+// read beyond it.
+func TestParseUnchecked(t *testing.T) {
+	for typ := Data; typ <= Continuation+1; typ++ {
+		for _, flags := range []Flags{0, 0xff &^ Ack} {
+			for n := range 8 {
+				h := Header{uint32(n), typ, flags, 1}
+				payload := bytes.Repeat([]byte{2}, n)
+				_, err := describe(h, payload)
+				wants := map[Type]bool{Priority: n == 5, RSTStream: n == 4, Ping: n == 8, GoAway: n >= 8, WindowUpdate: n == 4}
+				if ok, fixed := wants[typ]; fixed && ok != (err == nil) {
+					t.Errorf("%v: %v", h, err)
+				}
+				if err == nil && flags != 0 && n == 0 && (typ == Data || typ == Headers || typ == PushPromise) {
+					t.Errorf("%v: no error", h)
+				}
+			}
+		}
+	}
+}
+
 func TestDataLen(t *testing.T) {
 	for _, c := range []struct {
 		length uint32

@@ -34,6 +34,8 @@ func TestDecode(t *testing.T) {
 		{"an index of six bytes", []decodeStep{{wire: "ff808080808000", err: errInteger}}},
 		{"zeros after an index", []decodeStep{{wire: "ff80808000", err: errIndex}}},
 		{"cut within an index", []decodeStep{{wire: "ff80", err: errTruncated}}},
+		{"cut within an update", []decodeStep{{wire: "3f", err: errTruncated}}},
+		{"cut within a name's index", []decodeStep{{wire: "0f", err: errTruncated}}},
 		{"cut before a name", []decodeStep{{wire: "40", err: errTruncated}}},
 		{"cut within a name", []decodeStep{{wire: "400261", err: errTruncated}}},
 		{"cut before a value", []decodeStep{{wire: "400161", err: errTruncated}}},
@@ -76,6 +78,9 @@ func TestDecode(t *testing.T) {
 				err := d.Decode(&b, unhex(t, step.wire))
 				if err != step.err {
 					t.Fatalf("%s: error %v, want %v", step.wire, err, step.err)
+				}
+				if err != nil && !strings.HasPrefix(err.Error(), "hpack: ") {
+					t.Errorf("%s: error %q says not whose it is", step.wire, err)
 				}
 				if got := list(b.Fields); !slices.Equal(got, step.want) {
 					t.Errorf("%s: fields %q, want %q", step.wire, got, step.want)

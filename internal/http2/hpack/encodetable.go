@@ -15,7 +15,7 @@ type encodeTable struct {
 }
 
 // heads are the newest entries whose hash ends in the heads' index. Numbers of
-// entries that are no longer there may stay: alive tells.
+// entries that are no longer there may stay: their age tells.
 type heads struct{ field, name uint32 }
 
 type encodeEntry struct {

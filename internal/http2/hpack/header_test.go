@@ -48,6 +48,9 @@ func TestDecodeAllocs(t *testing.T) {
 	d := Decoder{Canonical: true}
 	var b Block
 	known := literals(largeResponse, 0x40, true)
+	if err := d.Decode(&b, known); err != nil {
+		t.Fatal(err)
+	}
 	for name, c := range map[string]struct {
 		block []byte
 		want  float64
