@@ -30,12 +30,15 @@ type conn struct {
 	br  *bufio.Reader
 	bw  *bufio.Writer
 
+	layer     layer
 	tls       *tls.ConnectionState
 	exchanges int   // begun so far
 	err       error // why the connection ends, if not in an orderly way
 
 	// requestRead is false while the client may have sent what was not read.
 	requestRead bool
+
+	handshaking bool // effects of a handshake are under way
 
 	aborted atomic.Bool
 }
@@ -54,13 +57,7 @@ func (c *conn) serve() {
 	if r, ok := c.peek(AtAccept, nil); ok && !c.act(AtAccept, r) {
 		return
 	}
-	if c.server.settings.tls {
-		if !c.handshake() {
-			return
-		}
-		c.report(ConnectionSecured)
-	}
-	for c.serveExchange() {
+	for c.begin() && c.serveExchange() {
 	}
 }
 
@@ -80,7 +77,13 @@ func (c *conn) serveExchange() bool {
 	defer c.server.watcher.ended()
 	x := newExchange(c)
 	c.exchanges++
-	return x.run()
+	if !x.run() {
+		return false
+	}
+	if x.opensTunnel() {
+		c.enterTunnel(x)
+	}
+	return true
 }
 
 // abort ends the connection from any goroutine.
@@ -101,8 +104,10 @@ func (c *conn) report(kind ConnectionEventKind) {
 	e := ConnectionEvent{Kind: kind, Index: c.index, RemoteAddr: c.raw.RemoteAddr()}
 	switch kind {
 	case ConnectionOpened:
+	case ConnectionTunneled:
+		e.Tunnel = c.layer.tunnel
 	case ConnectionSecured:
-		e.TLS = c.tls
+		e.TLS, e.Tunnel = c.tls, c.layer.tunnel
 	case ConnectionClosed:
 		e.Exchanges = c.exchanges
 		if !c.aborted.Load() {
@@ -118,7 +123,7 @@ func (c *conn) peek(at Trigger, r *RecordedRequest) (Response, bool) {
 	if !ok {
 		return Response{}, false
 	}
-	m := Moment{At: at, ConnectionIndex: c.index, Request: r}
+	m := Moment{At: at, ConnectionIndex: c.index, ExchangeIndex: c.exchanges, Request: r}
 	if r != nil {
 		m.ExchangeIndex = r.ExchangeIndex
 	}
@@ -127,18 +132,19 @@ func (c *conn) peek(at Trigger, r *RecordedRequest) (Response, bool) {
 
 // handshake makes TLS of the connection, unless an effect prevents it.
 func (c *conn) handshake() bool {
-	below := c.raw
-	if r, ok := c.peek(AtTLSHandshake, nil); ok && r.has(AtTLSHandshake) {
-		if _, err := c.br.Peek(1); err != nil {
-			c.err = err
-			return false
-		}
-		if !c.act(AtTLSHandshake, r) {
-			return false
-		}
-		below = &readAheadConn{Conn: c.raw, br: c.br}
+	if _, err := c.br.Peek(1); err != nil {
+		c.err = err
+		return false
 	}
-	secure := tls.Server(below, c.server.tlsConfig)
+	c.handshaking = true
+	if !c.act(AtTLSHandshake, c.layer.opener) {
+		return false
+	}
+	if r, ok := c.peek(AtTLSHandshake, nil); ok && !c.act(AtTLSHandshake, r) {
+		return false
+	}
+	c.handshaking = false
+	secure := tls.Server(&readAheadConn{Conn: c.net, br: c.br}, c.server.tlsConfig)
 	if err := secure.Handshake(); err != nil {
 		c.err = err
 		if !c.aborted.Load() && !errors.Is(err, io.EOF) {
@@ -149,16 +155,22 @@ func (c *conn) handshake() bool {
 	state := secure.ConnectionState()
 	c.tls, c.net = &state, secure
 	c.br, c.bw = bufio.NewReader(secure), bufio.NewWriter(secure)
+	c.report(ConnectionSecured)
 	return true
 }
 
-// readAheadConn reads through a buffer that has read ahead.
+// readAheadConn reads what a buffer has read ahead first.
 type readAheadConn struct {
 	net.Conn
 	br *bufio.Reader
 }
 
-func (c *readAheadConn) Read(p []byte) (int, error) { return c.br.Read(p) }
+func (c *readAheadConn) Read(p []byte) (int, error) {
+	if c.br.Buffered() > 0 {
+		return c.br.Read(p)
+	}
+	return c.Conn.Read(p)
+}
 
 // sleep sends what is buffered and waits. It reports whether the connection
 // goes on.

@@ -25,9 +25,9 @@ func (f DispatcherFunc) Dispatch(ctx context.Context, r *RecordedRequest) Respon
 type Peeker interface {
 	Dispatcher
 
-	// Peek is asked when a connection is accepted, when its TLS handshake
-	// begins and when the head of a request was read. It must not block; it
-	// returns false if it knows nothing.
+	// Peek is asked when a connection is accepted, when a TLS handshake begins
+	// on it or in a tunnel, and when the head of a request was read. It must
+	// not block; it returns false if it knows nothing.
 	//
 	// At AtAccept and AtTLSHandshake, only the response's effects at that
 	// trigger count. At AtRequestStart the response is the answer to the
@@ -39,7 +39,7 @@ type Peeker interface {
 type Moment struct {
 	At              Trigger // AtAccept, AtTLSHandshake or AtRequestStart
 	ConnectionIndex int     // counted from 0
-	ExchangeIndex   int     // on that connection, counted from 0
+	ExchangeIndex   int     // of the request, or the next one, on that connection, counted from 0
 
 	// Request has the head of the request at AtRequestStart, and is nil
 	// before. It is not to be changed, nor kept: the server still fills it.

@@ -49,7 +49,7 @@ func (c *conn) perform(e Effect) bool {
 		c.stall()
 		return false
 	case effectFailHandshake:
-		if c.server.settings.tls && c.tls == nil {
+		if c.handshaking {
 			c.failHandshake()
 		}
 		c.closeInOrder()
@@ -103,5 +103,5 @@ func (c *conn) failHandshake() {
 		return
 	}
 	const alert, fatal, handshakeFailure = 21, 2, 40
-	_, _ = c.raw.Write([]byte{alert, 3, 3, 0, 2, fatal, handshakeFailure})
+	_, _ = c.net.Write([]byte{alert, 3, 3, 0, 2, fatal, handshakeFailure})
 }

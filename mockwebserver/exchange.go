@@ -26,7 +26,7 @@ type exchange struct {
 }
 
 func newExchange(c *conn) *exchange {
-	r := &RecordedRequest{ConnectionIndex: c.index, ExchangeIndex: c.exchanges, RemoteAddr: c.raw.RemoteAddr().String(), TLS: c.tls}
+	r := &RecordedRequest{ConnectionIndex: c.index, ExchangeIndex: c.exchanges, RemoteAddr: c.raw.RemoteAddr().String(), Tunnel: c.layer.tunnel, TLS: c.tls}
 	if c.tls != nil {
 		r.SNI = c.tls.ServerName
 	}
@@ -203,6 +203,8 @@ func (x *exchange) stays() bool {
 	switch {
 	case r.keepOpen:
 		return true
+	case x.opensTunnel():
+		return r.mode != bodyUntilClose
 	case x.request.wantsClose() || r.mode == bodyUntilClose:
 		return false
 	case r.mode == bodyRaw:

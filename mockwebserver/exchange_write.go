@@ -44,6 +44,9 @@ func (x *exchange) send(r Response) error {
 		return x.serveHandler(r)
 	case bodyFixed, bodyChunked, bodyUntilClose, bodyStreamed, bodySocket:
 	}
+	if x.opensTunnel() {
+		r = r.unframed()
+	}
 	x.writeHead(r)
 	if r.bodyDelay > 0 && !x.c.sleep(r.bodyDelay) {
 		return errOver

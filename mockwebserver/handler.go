@@ -175,6 +175,7 @@ func (w *handlerWriter) start() {
 	w.started = true
 	x := w.x
 	r := Response{noFraming: true}.WithStatus(w.status)
+	x.response.statusLine = r.statusLine
 	announced := w.announced()
 	for name := range w.sent {
 		if strings.HasPrefix(name, http.TrailerPrefix) || slices.Contains(announced, name) {
@@ -184,7 +185,7 @@ func (w *handlerWriter) start() {
 	if !hasField(w.sent, "Content-Type") && !hasField(w.sent, "Content-Encoding") && len(w.buffered) > 0 {
 		w.sent.Set("Content-Type", http.DetectContentType(w.buffered))
 	}
-	if w.length < 0 && !w.emptyStatus() && !hasField(w.sent, "Transfer-Encoding") {
+	if w.mayBeFramed() {
 		if x.request.Version == "HTTP/1.0" {
 			w.sent.Set("Connection", "close")
 		} else {
@@ -205,6 +206,13 @@ func (w *handlerWriter) start() {
 	}
 	w.pace = x.newPace(AtResponseBody, x.response.throttle, w.length)
 	w.send(w.buffered)
+}
+
+// mayBeFramed reports whether a body can get a length or the chunked coding
+// that the handler did not set.
+func (w *handlerWriter) mayBeFramed() bool {
+	opensTunnel := w.x.request.Method == http.MethodConnect && w.status/100 == 2
+	return w.length < 0 && !w.emptyStatus() && !hasField(w.sent, "Transfer-Encoding") && !opensTunnel
 }
 
 func (w *handlerWriter) bodyless() bool {
@@ -232,8 +240,7 @@ func (w *handlerWriter) finish() error {
 	}
 	trailer := w.trailer()
 	if !w.started {
-		if w.length < 0 && !w.emptyStatus() && len(trailer) == 0 && !hasField(w.sent, "Transfer-Encoding") &&
-			(w.written > 0 || w.x.request.Method != http.MethodHead) {
+		if w.mayBeFramed() && len(trailer) == 0 && (w.written > 0 || w.x.request.Method != http.MethodHead) {
 			w.length = w.written
 			w.sent.Set("Content-Length", strconv.FormatInt(w.length, 10))
 		}

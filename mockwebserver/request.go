@@ -43,6 +43,11 @@ type RecordedRequest struct {
 	// RemoteAddr is the client's address.
 	RemoteAddr string
 
+	// Tunnel is the target of the CONNECT request that opened the tunnel
+	// through which the request came, such as "example.com:443"; "" if it came
+	// through none.
+	Tunnel string
+
 	// TLS is the state of the connection's TLS; nil without TLS.
 	TLS *tls.ConnectionState
 

@@ -28,6 +28,7 @@ type Response struct {
 	statusLine    string // "" means 200 OK
 	header        []Field
 	noFraming     bool // add no framing header
+	noCoding      bool // do not write the chunked coding
 	body          []byte
 	mode          bodyMode
 	chunkSizes    []int
@@ -355,14 +356,24 @@ func (r Response) Header() Header {
 
 // statusHasNoBody reports whether the status is one that never has a body.
 func (r Response) statusHasNoBody() bool {
-	_, rest, _ := strings.Cut(r.statusLine, " ")
-	code, _, _ := strings.Cut(rest, " ")
+	code := r.statusCode()
 	return code == "204" || code == "304" || len(code) == 3 && code[0] == '1'
+}
+
+// statusCode returns the second word of the status line.
+func (r Response) statusCode() string {
+	line := r.StatusLine()
+	if r.mode == bodyRaw {
+		line, _, _ = strings.Cut(string(r.body[:min(len(r.body), 64)]), "\r\n")
+	}
+	_, rest, _ := strings.Cut(line, " ")
+	code, _, _ := strings.Cut(rest, " ")
+	return code
 }
 
 // chunked reports whether the server has to write the chunked coding.
 func (r Response) chunked() bool {
-	return r.mode == bodyChunked || r.mode == bodyStreamed && r.bodyLength < 0
+	return !r.noCoding && (r.mode == bodyChunked || r.mode == bodyStreamed && r.bodyLength < 0)
 }
 
 // has reports whether there is an effect at the trigger.

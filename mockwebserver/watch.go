@@ -13,6 +13,7 @@ type ConnectionEvent struct {
 	Kind       ConnectionEventKind
 	Index      int // of the connection, counted from 0
 	RemoteAddr net.Addr
+	Tunnel     string               // at ConnectionTunneled, and at ConnectionSecured within a tunnel: its target
 	TLS        *tls.ConnectionState // at ConnectionSecured
 	Exchanges  int                  // at ConnectionClosed: how many requests were begun
 	Err        error                // at ConnectionClosed: a failed handshake, a malformed request, a broken socket
@@ -21,18 +22,22 @@ type ConnectionEvent struct {
 // ConnectionEventKind says what happened.
 type ConnectionEventKind int
 
-// The events of a connection, in their order.
+// The events of a connection. The second and third come in the order in which
+// the client begins TLS and opens tunnels, or not at all.
 const (
-	ConnectionOpened  ConnectionEventKind = iota // accepted
-	ConnectionSecured                            // the TLS handshake is complete
-	ConnectionClosed                             // closed by the server, or by the client and noticed
+	ConnectionOpened   ConnectionEventKind = iota // accepted
+	ConnectionTunneled                            // a tunnel is open
+	ConnectionSecured                             // the TLS handshake is complete
+	ConnectionClosed                              // closed by the server, or by the client and noticed
 )
 
-// String returns "opened", "secured" or "closed".
+// String returns "opened", "tunneled", "secured" or "closed".
 func (k ConnectionEventKind) String() string {
 	switch k {
 	case ConnectionOpened:
 		return "opened"
+	case ConnectionTunneled:
+		return "tunneled"
 	case ConnectionSecured:
 		return "secured"
 	case ConnectionClosed:
