@@ -61,6 +61,8 @@ var layers = map[string][]string{
 		"certs",
 		"internal/har", // recordings
 		"internal/http1",
+		"internal/http2/frame", // both roles of the byte layer: the server's is its own
+		"internal/http2/hpack",
 		"internal/httpsem",
 	},
 	"internal/testkit":             {},

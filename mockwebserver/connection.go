@@ -57,7 +57,14 @@ func (c *conn) serve() {
 	if r, ok := c.peek(AtAccept, nil); ok && !c.act(AtAccept, r) {
 		return
 	}
-	for c.begin() && c.serveExchange() {
+	for c.begin() {
+		if c.speaksHTTP2() {
+			c.serveHTTP2()
+			return
+		}
+		if !c.serveExchange() {
+			return
+		}
 	}
 }
 

@@ -26,11 +26,16 @@ type exchange struct {
 }
 
 func newExchange(c *conn) *exchange {
+	return &exchange{c: c, request: newRecordedRequest(c)}
+}
+
+// newRecordedRequest makes the record of a connection's next request.
+func newRecordedRequest(c *conn) *RecordedRequest {
 	r := &RecordedRequest{ConnectionIndex: c.index, ExchangeIndex: c.exchanges, RemoteAddr: c.raw.RemoteAddr().String(), Tunnel: c.layer.tunnel, TLS: c.tls}
 	if c.tls != nil {
 		r.SNI = c.tls.ServerName
 	}
-	return &exchange{c: c, request: r}
+	return r
 }
 
 // run serves the exchange. It reports whether the connection goes on.

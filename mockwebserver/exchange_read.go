@@ -83,19 +83,9 @@ func (x *exchange) receivePart(body io.Reader, p *pace, buf []byte) error {
 	}
 	n, err = body.Read(buf[:n])
 	p.moved(n)
-	x.keep(buf[:n])
+	x.request.keep(buf[:n], x.c.server.settings.bodyLimit)
 	if err == io.EOF {
 		err = io.ErrUnexpectedEOF
 	}
 	return err
-}
-
-// keep adds to the recorded body what its limit allows.
-func (x *exchange) keep(p []byte) {
-	r := x.request
-	r.BodySize += int64(len(p))
-	if limit := x.c.server.settings.bodyLimit; limit >= 0 {
-		p = p[:min(int64(len(p)), max(0, limit-int64(len(r.Body))))]
-	}
-	r.Body = append(r.Body, p...)
 }

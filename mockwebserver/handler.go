@@ -7,9 +7,7 @@ import (
 	"net"
 	"net/http"
 	"runtime/debug"
-	"slices"
 	"strconv"
-	"strings"
 	"sync"
 )
 
@@ -37,7 +35,7 @@ func (r Response) WithHandler(h http.Handler) Response {
 // serveHandler runs the handler of a response.
 func (x *exchange) serveHandler(r Response) error {
 	ctx, stop := x.c.watch()
-	w := &handlerWriter{x: x, header: make(http.Header), length: -1, stopWatch: sync.OnceFunc(stop)}
+	w := &handlerWriter{handlerHead: newHandlerHead(), x: x, stopWatch: sync.OnceFunc(stop)}
 	defer w.stopWatch()
 	req, err := x.request.HTTP(ctx)
 	if err != nil {
@@ -73,31 +71,20 @@ func (w *handlerWriter) call(h http.Handler, req *http.Request) (returned bool) 
 	return true
 }
 
-// handlerBuffer is how much of a body is kept back to find its length.
-const handlerBuffer = 2048
-
 // handlerWriter is the http.ResponseWriter. Until the head is sent it keeps the
 // first bytes of the body.
 type handlerWriter struct {
+	handlerHead
 	x         *exchange
 	stopWatch func()
 
-	header  http.Header // the handler's own
-	status  int         // 0 until WriteHeader
-	sent    http.Header // as of WriteHeader
-	length  int64       // of the body as declared; -1 if it is not
-	written int64
-
-	started  bool // the head is sent
-	buffered []byte
-	chunked  bool
-	pace     *pace
-	err      error // of a write
+	started bool // the head is sent
+	chunked bool
+	pace    *pace
+	err     error // of a write
 
 	hijacked *hijackedConn
 }
-
-func (w *handlerWriter) Header() http.Header { return w.header }
 
 func (w *handlerWriter) WriteHeader(status int) {
 	if w.status != 0 || w.hijacked != nil {
@@ -108,10 +95,7 @@ func (w *handlerWriter) WriteHeader(status int) {
 		w.x.flush()
 		return
 	}
-	w.status, w.sent = status, w.header.Clone()
-	if n, err := strconv.ParseInt(w.sent.Get("Content-Length"), 10, 64); err == nil && n >= 0 {
-		w.length = n
-	}
+	w.decide(status)
 }
 
 func (w *handlerWriter) Write(p []byte) (int, error) {
@@ -121,15 +105,12 @@ func (w *handlerWriter) Write(p []byte) (int, error) {
 	if w.status == 0 {
 		w.WriteHeader(http.StatusOK)
 	}
-	switch {
-	case w.err != nil:
+	if w.err != nil {
 		return 0, w.err
-	case w.emptyStatus():
-		return 0, http.ErrBodyNotAllowed
-	case w.length >= 0 && w.written+int64(len(p)) > w.length:
-		return 0, http.ErrContentLength
 	}
-	w.written += int64(len(p))
+	if err := w.admit(len(p)); err != nil {
+		return 0, err
+	}
 	if !w.started {
 		w.buffered = append(w.buffered, p...)
 		if len(w.buffered) <= handlerBuffer {
@@ -143,11 +124,6 @@ func (w *handlerWriter) Write(p []byte) (int, error) {
 		return 0, w.err
 	}
 	return len(p), nil
-}
-
-// emptyStatus reports whether the status has never a body.
-func (w *handlerWriter) emptyStatus() bool {
-	return w.status == http.StatusNoContent || w.status == http.StatusNotModified || w.status < 200
 }
 
 // Flush sends what was written so far.
@@ -176,15 +152,7 @@ func (w *handlerWriter) start() {
 	x := w.x
 	r := Response{noFraming: true}.WithStatus(w.status)
 	x.response.statusLine = r.statusLine
-	announced := w.announced()
-	for name := range w.sent {
-		if strings.HasPrefix(name, http.TrailerPrefix) || slices.Contains(announced, name) {
-			delete(w.sent, name)
-		}
-	}
-	if !hasField(w.sent, "Content-Type") && !hasField(w.sent, "Content-Encoding") && len(w.buffered) > 0 {
-		w.sent.Set("Content-Type", http.DetectContentType(w.buffered))
-	}
+	w.complete()
 	if w.mayBeFramed() {
 		if x.request.Version == "HTTP/1.0" {
 			w.sent.Set("Connection", "close")
@@ -259,39 +227,6 @@ func (w *handlerWriter) finish() error {
 		return fmt.Errorf("handler wrote %d bytes of a body that it said has %d", w.written, w.length)
 	}
 	return w.pace.middle()
-}
-
-// trailer returns what the handler set for the trailer: the fields that it had
-// announced, and those with http.TrailerPrefix.
-func (w *handlerWriter) trailer() []Field {
-	fields := make(http.Header)
-	for _, name := range w.announced() {
-		if values := w.header[name]; len(values) > 0 {
-			fields[name] = values
-		}
-	}
-	for name, values := range w.header {
-		if rest, ok := strings.CutPrefix(name, http.TrailerPrefix); ok {
-			fields[http.CanonicalHeaderKey(rest)] = slices.Clone(values)
-		}
-	}
-	return headerOf(fields)
-}
-
-// announced returns the names in the Trailer header, as keys.
-func (w *handlerWriter) announced() []string {
-	var names []string
-	for _, list := range w.sent["Trailer"] {
-		for name := range strings.SplitSeq(list, ",") {
-			names = append(names, http.CanonicalHeaderKey(strings.TrimSpace(name)))
-		}
-	}
-	return names
-}
-
-func hasField(h http.Header, name string) bool {
-	_, ok := h[name]
-	return ok
 }
 
 // Hijack hands the connection to the handler. The server still closes it when

@@ -27,6 +27,7 @@ type settings struct {
 	names      []string
 	clientAuth tls.ClientAuthType
 	protocols  []string
+	http2      http2Options
 
 	bodyLimit    int64
 	headLimit    int
@@ -39,7 +40,7 @@ type settings struct {
 func defaultSettings() settings {
 	return settings{
 		address:   "127.0.0.1:0",
-		protocols: []string{"http/1.1"},
+		protocols: []string{"h2", "http/1.1"},
 		bodyLimit: -1,
 		headLimit: 256 << 10,
 		logf:      func(string, ...any) {},

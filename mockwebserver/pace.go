@@ -17,7 +17,7 @@ var errOver = errors.New("mockwebserver: the connection is over")
 // pace leads a body through its throttle and to the effects at its middle. Both
 // directions use it: before n bytes are moved, next says how many may be.
 type pace struct {
-	x    *exchange
+	x    paced
 	rate rate
 	left int64 // bytes until the throttle's next pause
 	at   Trigger
@@ -29,11 +29,23 @@ const (
 	halfUnknown = -2 // the body's length is not known
 )
 
-// newPace is for a body of length bytes, -1 if that is not known.
+// paced is whose body moves. Its methods report whether that goes on.
+type paced interface {
+	sleep(time.Duration) bool
+	act(Trigger) bool
+}
+
 func (x *exchange) newPace(at Trigger, r rate, length int64) *pace {
+	return newPace(x, x.response, at, r, length)
+}
+
+func (x *exchange) sleep(d time.Duration) bool { return x.c.sleep(d) }
+
+// newPace is for a body of length bytes, -1 if that is not known.
+func newPace(x paced, response Response, at Trigger, r rate, length int64) *pace {
 	p := &pace{x: x, rate: r, left: r.bytes, at: at, half: length / 2}
 	switch {
-	case !x.response.has(at):
+	case !response.has(at):
 		p.half = halfPassed
 	case length < 0:
 		p.half = halfUnknown
@@ -58,7 +70,7 @@ func (p *pace) next(want int) (int, error) {
 	}
 	if p.rate.bytes > 0 {
 		if p.left == 0 {
-			if !p.x.c.sleep(p.rate.period) {
+			if !p.x.sleep(p.rate.period) {
 				return 0, errOver
 			}
 			p.left = p.rate.bytes

@@ -14,9 +14,11 @@ import (
 type RecordedRequest struct {
 	Method  string
 	Target  string // as sent: a path with query, an absolute URL, an authority, or "*"
-	Version string // "HTTP/1.1", "HTTP/1.0"
+	Version string // "HTTP/1.1", "HTTP/1.0", "HTTP/2.0"
 
-	// Header has the header lines in order, verbatim.
+	// Header has the header lines in order, verbatim. On HTTP/2 it begins with
+	// the pseudo-headers, but for ":method" and ":path", which are Method and
+	// Target.
 	Header Header
 
 	// Body is the body, without the chunked coding, up to the server's body
@@ -40,6 +42,10 @@ type RecordedRequest struct {
 	ConnectionIndex int
 	ExchangeIndex   int
 
+	// StreamID is the HTTP/2 stream; 0 on HTTP/1. It is even for what the server
+	// has promised by Response.WithPush.
+	StreamID uint32
+
 	// RemoteAddr is the client's address.
 	RemoteAddr string
 
@@ -56,14 +62,15 @@ type RecordedRequest struct {
 
 	// Failure says why the request is incomplete: the client hung up
 	// (io.ErrUnexpectedEOF or an error of the socket), broke the rules of
-	// HTTP, or was cut short on purpose (ErrScripted). What came before is in
+	// HTTP (*BadRequestError), or reset its HTTP/2 stream (*HTTP2Error), or the
+	// request was cut short on purpose (ErrScripted). What came before is in
 	// the other fields. Nil for a complete request.
 	Failure error
 }
 
 // BadRequestError is the Failure of a request that broke the rules of HTTP.
 type BadRequestError struct {
-	Status int    // of the answer the server gave: 400, 431 or 505
+	Status int    // of the answer the server gave: 400, 431 or 505; 0 if it reset an HTTP/2 stream
 	Reason string // what was wrong
 }
 
@@ -85,15 +92,23 @@ func (r *RecordedRequest) URL() *url.URL {
 	case r.Method == http.MethodConnect:
 		text = scheme + r.Target + "/"
 	case r.Target == "*":
-		text = scheme + r.Header.Get("Host") + "/"
+		text = scheme + r.authority() + "/"
 	case len(r.Target) > 0 && r.Target[0] == '/':
-		text = scheme + r.Header.Get("Host") + r.Target
+		text = scheme + r.authority() + r.Target
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" {
 		return nil
 	}
 	return u
+}
+
+// authority returns the host, with a port if it was sent.
+func (r *RecordedRequest) authority() string {
+	if authority := r.Header.Get(":authority"); authority != "" {
+		return authority
+	}
+	return r.Header.Get("Host")
 }
 
 // HTTP returns the request as a server of net/http would hand it to a handler,
@@ -114,7 +129,7 @@ func (r *RecordedRequest) HTTP(ctx context.Context) (*http.Request, error) {
 		URL:           u,
 		Proto:         r.Version,
 		Header:        r.Header.HTTP(),
-		Host:          r.Header.Get("Host"),
+		Host:          r.authority(),
 		Body:          http.NoBody,
 		ContentLength: r.BodySize,
 		RemoteAddr:    r.RemoteAddr,
@@ -127,6 +142,9 @@ func (r *RecordedRequest) HTTP(ctx context.Context) (*http.Request, error) {
 		req.Host = u.Host
 	}
 	req.Header.Del("Host")
+	if r.StreamID != 0 {
+		mendHTTP2Header(req.Header)
+	}
 	if r.Body != nil {
 		req.Body = io.NopCloser(bytes.NewReader(r.Body))
 	}

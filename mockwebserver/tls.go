@@ -35,8 +35,12 @@ func WithClientAuth(mode tls.ClientAuthType) Option {
 }
 
 // WithProtocols sets what the server negotiates by ALPN, most wanted first;
-// none means that it does not negotiate. HTTP/1.1 is spoken in any case.
-// Default: "http/1.1".
+// none means that it does not negotiate. HTTP/2 is spoken once "h2" was
+// negotiated, HTTP/1.1 otherwise. Default: "h2", "http/1.1".
+//
+// "h2_prior_knowledge", alone, stands for HTTP/2 without negotiation: clients
+// must begin with its preface (RFC 9113, section 3.3), in the clear, or over TLS
+// if the server has it.
 func WithProtocols(protocols ...string) Option {
 	return option(func(s *settings) { s.protocols = protocols })
 }
@@ -58,7 +62,7 @@ func (s *Server) startTLS() {
 	if len(config.Certificates) == 0 && config.GetCertificate == nil && config.GetConfigForClient == nil {
 		config.Certificates = []tls.Certificate{s.held.Certificate}
 	}
-	if config.NextProtos == nil {
+	if config.NextProtos == nil && !s.settings.priorKnowledge() {
 		config.NextProtos = s.settings.protocols
 	}
 	if config.ClientAuth == tls.NoClientCert {
