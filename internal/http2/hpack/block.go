@@ -10,6 +10,7 @@ type Block struct {
 	// belongs to the decoder's strings of at most the table's size each.
 	Fields []Field
 
+	used     int       // length of Fields as decoded, whatever has become of it
 	text     []byte    // all literals, one after the other
 	literals []literal // those fields whose text has not become a string yet
 }
@@ -43,7 +44,7 @@ func (b *Block) Reset() {
 
 // begin empties b.
 func (b *Block) begin() {
-	clear(b.Fields)
+	clear(b.Fields[:min(b.used, cap(b.Fields))])
 	b.Fields, b.literals, b.text = b.Fields[:0], b.literals[:0], b.text[:0]
 }
 

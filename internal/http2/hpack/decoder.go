@@ -57,7 +57,9 @@ func (d *Decoder) Decode(b *Block, block []byte) error {
 	if d.MaxListSize == 0 {
 		r.spare = 1<<63 - 1
 	}
-	if err := r.fields(); err != nil {
+	err := r.fields()
+	b.used = len(b.Fields)
+	if err != nil {
 		d.err = err
 		d.table = decodeTable{}
 		b.begin()

@@ -142,3 +142,20 @@ func TestBomb(t *testing.T) {
 		})
 	}
 }
+
+// A pooled block keeps no string, whatever its user did to the slice.
+func TestResetLetsGo(t *testing.T) {
+	var d Decoder
+	var b Block
+	if err := d.Decode(&b, literals(smallResponse, 0, false)); err != nil {
+		t.Fatal(err)
+	}
+	all := b.Fields
+	b.Fields = b.Fields[:2]
+	b.Reset()
+	for i, f := range all {
+		if f != (Field{}) {
+			t.Errorf("field %d is still %v", i, f)
+		}
+	}
+}

@@ -64,12 +64,13 @@ var hashSeed = maphash.MakeSeed()
 // known finds a knownName by the hash of its name. Few places are taken, so
 // that a name which is not known mostly ends at an empty one.
 var known = func() (t [512]knownName) {
-	all := map[string]*knownName{}
 	get := func(name string) *knownName {
-		if all[name] == nil {
-			all[name] = &knownName{name: name}
+		i := maphash.String(hashSeed, name) % uint64(len(t))
+		for t[i].name != "" && t[i].name != name {
+			i = (i + 1) % uint64(len(t))
 		}
-		return all[name]
+		t[i].name = name
+		return &t[i]
 	}
 	for i, f := range staticTable {
 		k := get(f.Name)
@@ -84,13 +85,6 @@ var known = func() (t [512]knownName) {
 		get(r.name).rule = r.rule
 	}
 	get("cookie").cookie = true
-	for name, k := range all {
-		i := maphash.String(hashSeed, name) % uint64(len(t))
-		for t[i].name != "" {
-			i = (i + 1) % uint64(len(t))
-		}
-		t[i] = *k
-	}
 	return t
 }()
 

@@ -69,11 +69,17 @@ const staticLen = uint32(len(staticTable))
 
 // canonicalTable is the static table with names in the case of http.Header.
 var canonicalTable = func() (t [staticLen]Field) {
+	var names []byte
+	for _, f := range staticTable {
+		start := len(names)
+		names = append(names, f.Name...)
+		canonicalize(names[start:], 0)
+	}
+	rest := string(names)
 	for i, f := range staticTable {
-		name := []byte(f.Name)
-		canonicalize(name, 0)
-		f.Name = string(name)
-		t[i] = f
+		n := len(f.Name)
+		t[i] = Field{Name: rest[:n], Value: f.Value}
+		rest = rest[n:]
 	}
 	return t
 }()
