@@ -62,7 +62,7 @@ func (c *Call) newExchange(cfg *settings, conn *connect.Conn, reused bool, extra
 	if e.call != nil { // in use by an earlier hop, whose response may still be looked at
 		e = new(exchange)
 	}
-	e.call, e.conn, e.codec, e.cfg, e.reused = c, conn, conn.Codec(), cfg, reused
+	e.call, e.conn, e.codec, e.cfg, e.reused = c, conn, conn.NewCodec(), cfg, reused
 	e.prior = c.prior
 	if c.listener != nil {
 		e.head = &sentRequest{extra: *extra}

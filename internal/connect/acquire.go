@@ -34,9 +34,10 @@ type Tracer interface {
 
 // Lease is a connection that is held, until it is given to [Pool.Release].
 type Lease struct {
-	Conn    *Conn
-	Reused  bool     // it was open before
-	Planner *Planner // to go on with if the exchange fails; nil when there is nothing to remember
+	Conn      *Conn
+	Reused    bool     // it was open before
+	Coalesced bool     // it was opened for another host
+	Planner   *Planner // to go on with if the exchange fails; nil when there is nothing to remember
 }
 
 // waiter is a call that waits for a connection.
@@ -50,10 +51,11 @@ type waiter struct {
 
 	// Written under pool.mu before ready is closed, only read after. A nil ready
 	// means that the caller makes the dial itself.
-	ready chan struct{}
-	conn  *Conn
-	fresh bool // conn comes straight from a job
-	err   error
+	ready  chan struct{}
+	conn   *Conn
+	fresh  bool // conn comes straight from a job
+	reused bool // conn carries many exchanges, and was leased before
+	err    error
 }
 
 // serveLocked hands the caller's lease on c to w.
@@ -75,7 +77,7 @@ func (w *waiter) failLocked(err error) {
 // for others.
 func (p *Pool) Acquire(ctx context.Context, params AcquireParams) (Lease, error) {
 	for {
-		c, w, err := p.takeOrQueue(ctx, params)
+		c, alone, w, err := p.takeOrQueue(ctx, params)
 		if err != nil {
 			return Lease{}, err
 		}
@@ -86,13 +88,12 @@ func (p *Pool) Acquire(ctx context.Context, params AcquireParams) (Lease, error)
 		default:
 			return p.wait(ctx, w)
 		}
-		if c.leases > 1 { // shared, hence alive as far as its other holders know
-			return Lease{Conn: c, Reused: true, Planner: params.Planner}, nil
-		}
-		if err := c.Check(); err != nil {
-			p.discard(c, nil, err)
-			params.discarded(c, err)
-			continue
+		if alone { // else it is alive as far as its other holders know
+			if err := c.check(); err != nil {
+				p.discard(c, nil, err)
+				params.discarded(c, err)
+				continue
+			}
 		}
 		return Lease{Conn: c, Reused: true, Planner: params.Planner}, nil
 	}
@@ -106,29 +107,26 @@ func (params *AcquireParams) discarded(c *Conn, why error) {
 	}
 }
 
-// takeOrQueue is Acquire's decision: an available connection, or a place in the
-// queue with an attempt to open one.
-func (p *Pool) takeOrQueue(ctx context.Context, params AcquireParams) (*Conn, *waiter, error) {
+// takeOrQueue is Acquire's decision: an available connection, and whether nobody
+// else holds it; or a place in the queue with an attempt to open one.
+func (p *Pool) takeOrQueue(ctx context.Context, params AcquireParams) (c *Conn, alone bool, w *waiter, err error) {
 	var dead []*Conn
 	defer func() { p.bury(true, dead...) }()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
-		return nil, nil, ErrPoolClosed
+		return nil, false, nil, ErrPoolClosed
 	}
 	h := p.hostLocked(params.Address)
-	if !params.Fresh {
-		if c := p.takeLocked(h, &dead); c != nil {
-			p.counter.Reused++
-			return c, nil, nil
-		}
+	if c := p.takeLocked(h, params.Fresh, &dead); c != nil {
+		return c, c.leases == 1, nil, nil
 	}
-	w := &waiter{params: params, ctx: ctx}
-	if params.Stay != nil && p.limits.MaxPerHost == 0 && h.dialing == 0 && h.live == 0 {
+	w = &waiter{params: params, ctx: ctx}
+	if params.Stay != nil && p.limits.MaxPerHost == 0 && h.live == 0 {
 		// Nobody else waits for this dial, nobody leaves it, and no other dial
 		// could end, nor a connection become free, sooner.
 		p.jobLocked(h, w)
-		return nil, w, nil
+		return nil, false, w, nil
 	}
 	w.ready = make(chan struct{})
 	if params.Fresh && p.limits.MaxPerHost > 0 && h.live >= p.limits.MaxPerHost {
@@ -140,7 +138,7 @@ func (p *Pool) takeOrQueue(ctx context.Context, params AcquireParams) (*Conn, *w
 	}
 	h.waiters.PushBack(&w.queued, w)
 	p.startJobsLocked(h)
-	return nil, w, nil
+	return nil, false, w, nil
 }
 
 // wait waits until w is served with a connection that is alive.
@@ -150,8 +148,8 @@ func (p *Pool) wait(ctx context.Context, w *waiter) (Lease, error) {
 		if err != nil || w.fresh {
 			return lease, err
 		}
-		if lease.Reused {
-			if err := lease.Conn.Check(); err != nil {
+		if lease.Reused && lease.Conn.engine == nil { // where others hold it too it lives
+			if err := lease.Conn.check(); err != nil {
 				p.discard(lease.Conn, w, err)
 				w.params.discarded(lease.Conn, err)
 				continue
@@ -194,10 +192,21 @@ func (p *Pool) waitOnce(ctx context.Context, w *waiter) (Lease, error) {
 	if w.err != nil {
 		return Lease{Planner: w.planner()}, w.err
 	}
-	if !w.fresh {
-		return Lease{Conn: w.conn, Reused: w.conn.served > 0}, nil
+	return w.lease(), nil
+}
+
+// lease is what w was served with.
+func (w *waiter) lease() Lease {
+	l := Lease{Conn: w.conn, Reused: w.reused}
+	if w.conn.engine != nil {
+		l.Coalesced = w.conn.host.addr != w.params.Address
+	} else if !w.fresh {
+		l.Reused = w.conn.served > 0
 	}
-	return Lease{Conn: w.conn, Planner: w.planner()}, nil
+	if w.fresh {
+		l.Planner = w.planner()
+	}
+	return l
 }
 
 // planner returns the planner of w's own attempt, if that has ended.
@@ -216,7 +225,10 @@ func (p *Pool) discard(c *Conn, w *waiter, reason error) {
 	p.counter.Reused--
 	p.counter.Discarded++
 	linked := c.inAll.Linked() // the pool may have been closed meanwhile
-	if linked {
+	if c.engine != nil {
+		c.leases--
+		linked = linked && p.retireLocked(c, reason.Error())
+	} else if linked {
 		p.unlinkLocked(c, reason.Error())
 	}
 	if w != nil {

@@ -50,8 +50,14 @@ type Config struct {
 	// nil; its ClientSessionCache is what makes resumption work.
 	TLS *tls.Config
 
-	// Protocols are offered through ALPN in this order.
+	// Protocols are offered through ALPN in this order: "h2" and "http/1.1". Or
+	// there is only "h2_prior_knowledge": HTTP/2 without TLS and without asking.
 	Protocols []string
+
+	// Pins, if set, must accept the peer of a TLS connection for a host beside
+	// crypto/tls. It may be called many times for one connection, by several
+	// goroutines at once.
+	Pins func(host string, state *tls.ConnectionState) error
 
 	// FastFallback races the addresses (RFC 8305) instead of trying them in turn.
 	FastFallback bool
@@ -123,7 +129,10 @@ type Link struct {
 	Raw      net.Conn             // the socket below; equal to Conn without TLS. Closing it never blocks.
 	TLS      *tls.ConnectionState // nil without TLS
 	Route    Route
-	Protocol string // "http/1.1" unless ALPN chose another
+	Protocol string // "http/1.1" unless ALPN chose another, or it is "h2_prior_knowledge"
 
 	under *floor // what TLS runs on; nil without TLS
 }
+
+// multiplexed reports whether many exchanges can be on the link at once.
+func (l Link) multiplexed() bool { return l.Protocol == protoH2 || l.Protocol == protoPrior }

@@ -3,6 +3,7 @@ package connect
 import (
 	"crypto/tls"
 	"math/rand/v2"
+	"sync/atomic"
 	"time"
 
 	"github.com/okhttp-go/okhttp/internal/http1"
@@ -12,8 +13,9 @@ import (
 // Conn is one open connection and its place in the pool.
 //
 // A connection is held through leases: it may carry as many exchanges at once
-// as its limit says (one on HTTP/1). Whoever holds the only lease of an HTTP/1
-// connection has its codec to itself.
+// as its limit says. Whoever holds the only lease of an HTTP/1 connection has its
+// codec to itself; on HTTP/2 each exchange has a codec of its own, and the peer
+// says the limit.
 type Conn struct {
 	// Written once, before the connection is shared.
 	pool    *Pool
@@ -26,20 +28,29 @@ type Conn struct {
 
 	// Owned by the lease holder of an HTTP/1 connection.
 	probe  *probe // made on the first reuse
-	served int32  // exchanges that ended well
+	served int32  // exchanges that ended well; atomic where several hold a lease
 
 	// Guarded by pool.mu.
-	leases    int32 // exchanges, and calls between two of their exchanges
-	limit     int32 // how many leases it takes
-	retired   string
+	leases  int32  // exchanges, and calls between two of their exchanges
+	limit   int32  // how many leases it takes
+	placed  bool   // it has a place in its host's limit
+	retired string // why it takes no more leases; "" while it does
+	shared
 	idleSince time.Duration     // on the pool's clock; 0: it came to its lease without being idle
 	inAll     linked.Elem[Conn] // every open connection
-	available linked.Elem[Conn] // in host.available while leases < limit and not retired
+	available linked.Elem[Conn] // in host.available while it takes another lease
 	idle      linked.Elem[Conn] // in pool.idle while leases == 0
+	indexed   linked.Elem[Conn] // in pool.byAddr, if it may serve other hosts
 }
 
-// Codec returns the codec. Only a lease holder may use it.
-func (c *Conn) Codec() Codec { return &c.codec }
+// NewCodec returns the codec of one exchange. Only a lease holder may use it. On
+// HTTP/1 it is always the same.
+func (c *Conn) NewCodec() Codec {
+	if c.engine != nil {
+		return c.engine.newCodec()
+	}
+	return &c.codec
+}
 
 // Address is what the connection serves.
 func (c *Conn) Address() Address { return c.host.addr }
@@ -60,11 +71,22 @@ func (c *Conn) ID() uint64 { return c.id }
 // Link gives the open connection itself.
 func (c *Conn) Link() Link { return c.link }
 
-// Served counts the exchanges that ended well. For the lease holder.
-func (c *Conn) Served() int { return int(c.served) }
+// Served counts the exchanges that ended well. For lease holders.
+func (c *Conn) Served() int {
+	if c.engine != nil {
+		return int(atomic.LoadInt32(&c.served))
+	}
+	return int(c.served)
+}
 
-// MarkServed counts one exchange that ended well. For the lease holder.
-func (c *Conn) MarkServed() { c.served++ }
+// MarkServed counts one exchange that ended well. For lease holders.
+func (c *Conn) MarkServed() {
+	if c.engine != nil {
+		atomic.AddInt32(&c.served, 1)
+		return
+	}
+	c.served++
+}
 
 // IdleSince is when the connection became idle before its present lease; zero
 // for one that has not been idle. For the lease holder.
@@ -75,9 +97,22 @@ func (c *Conn) IdleSince() time.Time {
 	return c.pool.started.Add(c.idleSince)
 }
 
-// Check looks, without blocking, whether the peer has closed the connection or
-// sent bytes that nobody asked for. For the lease holder, between exchanges.
+// Check looks, without blocking, whether the connection is good for another
+// exchange under a lease that has carried one: the peer may have closed it, or
+// sent bytes that nobody asked for, or want fewer exchanges at once. For lease
+// holders, between exchanges.
 func (c *Conn) Check() error {
+	if c.engine != nil {
+		return c.checkLease()
+	}
+	return c.check()
+}
+
+// check asks the connection itself.
+func (c *Conn) check() error {
+	if c.engine != nil {
+		return c.engine.Check()
+	}
 	if c.probe == nil {
 		c.probe = newProbe(c.link)
 		c.probe.idle = c.codec.Idle
@@ -95,7 +130,7 @@ func (c *Conn) Detach(reason string) {
 	defer c.pool.mu.Unlock()
 	if c.inAll.Linked() {
 		c.pool.unlinkLocked(c, reason)
-		c.pool.vacateLocked(c.host)
+		c.pool.leaveLocked(c)
 	}
 }
 
@@ -110,6 +145,10 @@ const goodbyeTime = time.Millisecond
 // close ends the connection in the way the protocol has it: over TLS with
 // close_notify, if that can be sent at once.
 func (c *Conn) close(graceful bool) {
+	if c.engine != nil {
+		c.engine.Close(graceful)
+		return
+	}
 	if !graceful {
 		c.link.Raw.Close()
 		return

@@ -3,6 +3,7 @@ package connect
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"net/netip"
 	"reflect"
 	"sync"
@@ -23,13 +24,14 @@ type job struct {
 	cancel  context.CancelCauseFunc
 	planner *Planner
 	gate    traceGate
+	served  *Conn // what makes the attempt needless, with a lease; owned by who runs it
 
 	// Guarded by pool.mu.
 	orphaned *time.Timer
 }
 
 // startJobsLocked begins an attempt for each waiter without one, in their order,
-// as far as the host's limit allows.
+// as far as the host's limit allows, and no more than are needed (see [burst]).
 func (p *Pool) startJobsLocked(h *host) {
 	if p.closed {
 		return
@@ -38,9 +40,13 @@ func (p *Pool) startJobsLocked(h *host) {
 		if p.limits.MaxPerHost > 0 && h.live >= p.limits.MaxPerHost {
 			return
 		}
-		if w.job == nil {
-			p.startJobLocked(h, w)
+		if w.job != nil {
+			continue
 		}
+		if !p.mayStartLocked(h) {
+			return
+		}
+		p.startJobLocked(h, w)
 	}
 }
 
@@ -51,7 +57,6 @@ func (p *Pool) startJobLocked(h *host, w *waiter) {
 		base = quietContext{context.WithoutCancel(w.ctx)}
 	}
 	j.ctx, j.cancel = context.WithCancelCause(base)
-	h.dialing++
 	go j.run()
 }
 
@@ -67,11 +72,22 @@ func (p *Pool) jobLocked(h *host, w *waiter) *job {
 	if h.addr.Secure() {
 		if h.tls == nil {
 			h.tls = tlsConfig(h.addr)
+			if h.only1 {
+				h.tls.NextProtos = []string{protoHTTP1}
+			}
 		}
 		j.planner.tls = h.tls
 	}
+	if !h.only1 && h.addr.coalesces() {
+		j.planner.served = func(routes []Route) bool {
+			j.served = j.coalesce(routes)
+			return j.served != nil
+		}
+	}
 	w.job = j
 	h.live++
+	h.dialing++
+	h.lastStart = p.now()
 	p.jobs[j] = struct{}{}
 	p.running.Add(1)
 	return j
@@ -80,10 +96,10 @@ func (p *Pool) jobLocked(h *host, w *waiter) *job {
 // dialHere makes the attempt on the goroutine of the call that it is for.
 func (j *job) dialHere(ctx context.Context) (Lease, error) {
 	defer j.pool.running.Done()
-	var c *Conn
+	finished := false
 	defer func() {
-		if c == nil { // it failed, or a dialer or listener panics
-			j.failHere()
+		if !finished { // a dialer or listener panics
+			_ = j.finish(Link{}, errPanic)
 		}
 	}()
 	var trace *Trace
@@ -91,82 +107,129 @@ func (j *job) dialHere(ctx context.Context) (Lease, error) {
 		trace = t.Trace(j.host.addr)
 	}
 	link, err := j.planner.Connect(quietContext{ctx}, j.owner.params.Timeouts, trace)
-	if err == nil {
-		if c = j.adoptHere(link); c == nil {
-			link.Raw.Close()
-			err = ErrPoolClosed
-		}
+	finished = true
+	if err = j.finish(link, err); err != nil {
+		return Lease{Planner: j.planner}, err
 	}
-	return Lease{Conn: c, Planner: j.planner}, err
+	return j.owner.lease(), nil
 }
 
-// adoptHere ends an attempt that succeeded. It returns nil if the pool is closed.
-func (j *job) adoptHere(l Link) *Conn {
-	p := j.pool
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed {
-		return nil
-	}
-	delete(p.jobs, j)
-	return p.adoptLocked(j.host, l)
-}
-
-// failHere ends an attempt that came to nothing.
-func (j *job) failHere() {
-	p := j.pool
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.jobs, j)
-	p.counter.Failed++
-	p.vacateLocked(j.host)
-}
+var errPanic = errors.New("panic while connecting")
 
 func (j *job) run() {
 	growStack()
-	p := j.pool
-	defer p.running.Done()
+	defer j.pool.running.Done()
 	defer j.cancel(nil)
 	var trace *Trace
 	if t := j.owner.params.Tracer; t != nil {
 		trace = j.gate.wrap(t.Trace(j.host.addr))
 	}
 	link, err := j.planner.Connect(j.ctx, j.owner.params.Timeouts, trace)
+	_ = j.finish(link, err) // who waits is told
+}
+
+// finish books the end of an attempt that came to a link, to an error, or to
+// nothing because there is a connection that serves the host. The connection
+// goes to the call for which the attempt was begun, else to another.
+func (j *job) finish(link Link, err error) error {
+	p, h := j.pool, j.host
+	made, c := (*Conn)(nil), j.served
+	switch {
+	case c != nil:
+		err = nil
+	case err == nil:
+		if link.multiplexed() {
+			c = j.coalesce([]Route{link.Route})
+		}
+		made = p.newConn(h, link)
+	}
 
 	p.mu.Lock()
 	delete(p.jobs, j)
-	j.host.dialing--
+	h.dialing--
 	if j.orphaned != nil {
 		j.orphaned.Stop()
 	}
-	own := j.owner.queued.Linked() // still waiting
+	if p.closed && err == nil {
+		c, err = nil, ErrPoolClosed
+	}
+	var dead *Conn
 	if err != nil {
-		p.counter.Failed++
-		if own {
+		if err != ErrPoolClosed {
+			p.counter.Failed++
+		}
+		if j.owner.queued.Linked() {
 			j.owner.failLocked(err)
 		}
-		p.vacateLocked(j.host)
-		p.mu.Unlock()
-		return
+	} else {
+		c, dead = j.serveLocked(c, made)
 	}
-	if p.closed {
-		p.vacateLocked(j.host)
-		p.mu.Unlock()
-		link.Raw.Close()
-		return
+	switch {
+	case c == nil || c != made:
+		p.vacateLocked(h)
+	case h.may: // it may be time for the others, now that it is known what is spoken
+		p.startJobsLocked(h)
 	}
-	c := p.adoptLocked(j.host, link)
-	why := ""
-	if own {
-		j.owner.fresh = true
-		j.owner.serveLocked(c)
-	} else if why = p.offerLocked(c); why != "" {
-		p.unlinkLocked(c, why)
-	}
+	start := c != nil && c == made && c.engine != nil && c.leases == 0
 	p.mu.Unlock()
-	if why != "" {
-		p.bury(true, c)
+
+	if made != nil && made != c {
+		made.close(err == nil)
 	}
+	if start {
+		c.engine.Start()
+	}
+	if dead != nil {
+		p.bury(true, dead)
+	}
+	return err
+}
+
+// serveLocked gives a connection to j's owner: c, on which it has a lease already;
+// else one of the host's that carries many exchanges, if it is that for which made
+// was made; else made. If the owner has left it is for the others. It returns the
+// one chosen, and in dead whether that must be closed.
+func (j *job) serveLocked(c, made *Conn) (chosen, dead *Conn) {
+	p, h, w := j.pool, j.host, j.owner
+	if made != nil {
+		p.learnLocked(h, made.link)
+	}
+	if c == nil && made.engine != nil {
+		if c = h.fittingLocked(); c != nil {
+			p.leaseLocked(c)
+		}
+	}
+	if c == nil {
+		c = made
+		p.adoptLocked(c)
+	}
+	here := w.ready == nil
+	if here || w.queued.Linked() {
+		w.conn, w.fresh, w.reused = c, true, c.begun
+		c.begun = true
+		if !here {
+			w.serveLocked(c)
+		}
+		if c.engine != nil {
+			p.shareLocked(c, h)
+		}
+		return c, nil
+	}
+	why := ""
+	if c.engine == nil {
+		why = p.offerLocked(c)
+	} else {
+		c.leases--
+		if c.host != h {
+			p.shareLocked(c, c.host)
+		}
+		why = p.shareLocked(c, h)
+	}
+	if why != "" {
+		p.unlinkLocked(c, why)
+		dead = c
+	}
+	return c, dead
 }
 
 // growStack makes a new goroutine's stack large enough for a dial, once and

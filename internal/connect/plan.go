@@ -89,7 +89,10 @@ func (p *plan) dial(ctx context.Context) (net.Conn, error) {
 // connectTLS makes a link of the connected socket: for https by a handshake,
 // which has the connect timeout for itself again.
 func (p *plan) connectTLS(ctx context.Context) (Link, []attempt, error) {
-	link := Link{Conn: p.raw, Raw: p.raw, Route: p.route, Protocol: "http/1.1"}
+	link := Link{Conn: p.raw, Raw: p.raw, Route: p.route, Protocol: protoHTTP1}
+	if p.addr.Config.priorKnowledge() {
+		link.Protocol = protoPrior
+	}
 	if p.addr.Secure() {
 		if p.trace != nil && p.trace.SecureConnectStart != nil {
 			p.trace.SecureConnectStart(p.route)
@@ -143,10 +146,15 @@ func (p *plan) handshake(ctx context.Context, link *Link) error {
 	}
 	state := conn.ConnectionState()
 	if name := state.NegotiatedProtocol; name != "" {
-		if name != "http/1.1" && !slices.Contains(p.addr.Config.Protocols, name) {
+		if name != protoHTTP1 && !slices.Contains(p.addr.Config.Protocols, name) {
 			return fmt.Errorf("the server chose protocol %q, which is not enabled", name)
 		}
 		link.Protocol = name
+	}
+	if pins := p.addr.Config.Pins; pins != nil {
+		if err := pins(p.addr.Host, &state); err != nil {
+			return err
+		}
 	}
 	link.Conn, link.TLS, link.under = conn, &state, under
 	return nil

@@ -30,6 +30,10 @@ type Planner struct {
 	routes   []Route
 	selector *selector // nil until it is needed
 
+	// served, if set, is asked with the routes that a selection found, and says that
+	// no connection is needed.
+	served func([]Route) bool
+
 	// Of the current Connect.
 	timeouts Timeouts
 	trace    *Trace
@@ -47,6 +51,8 @@ func NewPlanner(addr Address, memory *RouteMemory) *Planner {
 // errNoRoute says that a planner was asked for more than it has.
 var errNoRoute = errors.New("no route is left to try")
 
+var errPriorOverTLS = errors.New("h2_prior_knowledge is for http URLs: over TLS the protocol is agreed on")
+
 // Connect opens a connection over the first way that works. All of t's functions
 // are called on the caller's goroutine, and none after Connect has returned:
 // each ConnectStart is followed by one ConnectEnd or ConnectFailed, also for
@@ -60,10 +66,17 @@ func (p *Planner) Connect(ctx context.Context, timeouts Timeouts, t *Trace) (Lin
 	if !p.HasNext() {
 		return Link{}, p.fail(errNoRoute)
 	}
+	if p.addr.Secure() && p.addr.Config.priorKnowledge() {
+		p.selector = &selector{state: selectorAsked} // there is no way
+		return Link{}, p.fail(errPriorOverTLS)
+	}
 	r := race{from: p, inTurn: !p.addr.Config.FastFallback}
 	link, err := r.run(ctx)
 	if p.selector != nil {
 		p.selector.stop()
+	}
+	if err == errServed {
+		return Link{}, err
 	}
 	if err != nil {
 		return Link{}, p.fail(err)
@@ -119,6 +132,9 @@ func (p *Planner) next(ctx context.Context, news <-chan struct{}) (attempt, erro
 			return nil, err
 		}
 		p.routes = routes
+		if p.served != nil && p.served(routes) {
+			return nil, errServed
+		}
 	}
 	r := p.routes[0]
 	p.routes = p.routes[1:]

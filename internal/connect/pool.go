@@ -3,6 +3,7 @@ package connect
 import (
 	"crypto/tls"
 	"errors"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -33,11 +34,15 @@ var ErrPoolClosed = errors.New("connection pool is closed")
 type Pool struct {
 	limits  Limits
 	started time.Time
+	speak   func(*Config, Link, reports) engine // HTTP/2; tests have their own
 
 	mu      sync.Mutex
 	hosts   map[Address]*host
-	all     linked.List[Conn] // every open connection, oldest first
-	idle    linked.List[Conn] // without leases; the longest idle is last
+	all     linked.List[Conn]                     // every open connection, oldest first
+	idle    linked.List[Conn]                     // without leases; the longest idle is last
+	ghosts  linked.List[Conn]                     // closed by themselves, and still held
+	byAddr  map[netip.AddrPort]*linked.List[Conn] // those that may serve other hosts
+	known   protocolMemory
 	jobs    map[*job]struct{}
 	timer   *time.Timer // runs sweep; nil until a connection is idle
 	armed   bool
@@ -53,9 +58,10 @@ type host struct {
 	addr      Address
 	available linked.List[Conn]   // can take another lease; the last one to become so is first
 	waiters   linked.List[waiter] // first come, first served
-	live      int                 // open connections and running jobs
-	dialing   int                 // running jobs that may serve anybody
+	live      int                 // places taken in its limit: connections, and running jobs
+	dialing   int                 // running jobs
 	tls       *tls.Config         // for handshakes with it; nil until there is one
+	burst
 }
 
 // Counters count since the pool was made.
@@ -78,7 +84,7 @@ type Stats struct {
 
 // NewPool makes a pool. It has no goroutine of its own.
 func NewPool(l Limits) *Pool {
-	return &Pool{limits: l, started: time.Now(), hosts: map[Address]*host{}, jobs: map[*job]struct{}{}}
+	return &Pool{limits: l, started: time.Now(), speak: speakHTTP2, hosts: map[Address]*host{}, jobs: map[*job]struct{}{}}
 }
 
 // now is the time since the pool was made: cheaper to have than the time of day.
@@ -87,7 +93,7 @@ func (p *Pool) now() time.Duration { return time.Since(p.started) }
 func (p *Pool) hostLocked(a Address) *host {
 	h := p.hosts[a]
 	if h == nil {
-		h = &host{addr: a}
+		h = &host{addr: a, burst: p.burstLocked(a)}
 		p.hosts[a] = h
 	}
 	return h
@@ -95,32 +101,39 @@ func (p *Pool) hostLocked(a Address) *host {
 
 // forgetLocked drops a host of which nothing is left.
 func (p *Pool) forgetLocked(h *host) {
-	if h.live == 0 && h.waiters.Len() == 0 {
+	if h.live == 0 && h.waiters.Len() == 0 && p.hosts[h.addr] == h {
+		h.stop()
 		delete(p.hosts, h.addr)
 	}
 }
 
-// takeLocked leases an available connection of h, the one used last. Those
-// that are too old are unlinked into dead.
-func (p *Pool) takeLocked(h *host, dead *[]*Conn) *Conn {
-	for {
-		c := h.available.First()
-		if c == nil {
-			return nil
-		}
-		if c.leases == 0 && c.aged() { // what has been idle too long is the sweep's business
-			p.counter.Evicted++
-			p.unlinkLocked(c, "maximum age")
-			*dead = append(*dead, c)
+// takeLocked leases an available connection of h, the one used last; with fresh
+// one that carries many exchanges, since those are watched: what has failed is not
+// among them. Those that are too old are retired, and if nobody holds them, put
+// into dead.
+func (p *Pool) takeLocked(h *host, fresh bool, dead *[]*Conn) *Conn {
+	for c := range h.available.All {
+		if fresh && c.engine == nil {
 			continue
 		}
-		c.idle.Remove()
-		c.leases++
-		if c.leases >= c.limit {
-			c.available.Remove()
+		if c.aged() { // what has been idle too long is the sweep's business
+			p.counter.Evicted++
+			if p.retireLocked(c, "maximum age") {
+				*dead = append(*dead, c)
+			}
+			continue
 		}
+		if c.engine != nil {
+			p.leaseLocked(c)
+			return c
+		}
+		p.counter.Reused++
+		c.idle.Remove()
+		c.available.Remove()
+		c.leases = 1
 		return c
 	}
+	return nil
 }
 
 // unlinkLocked takes c out of the pool. The caller buries it after unlocking;
@@ -132,6 +145,10 @@ func (p *Pool) unlinkLocked(c *Conn, reason string) {
 	c.available.Remove()
 	c.idle.Remove()
 	c.inAll.Remove()
+	if c.engine != nil {
+		p.settleLocked(c)
+		p.unindexLocked(c)
+	}
 }
 
 // bury closes connections that were unlinked and gives their places to the next
@@ -146,6 +163,14 @@ func (p *Pool) bury(graceful bool, dead ...*Conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, c := range dead {
+		p.leaveLocked(c)
+	}
+}
+
+// leaveLocked gives up c's place in its host's limit.
+func (p *Pool) leaveLocked(c *Conn) {
+	if c.placed {
+		c.placed = false
 		p.vacateLocked(c.host)
 	}
 }
@@ -157,16 +182,31 @@ func (p *Pool) vacateLocked(h *host) {
 	p.forgetLocked(h)
 }
 
-// adoptLocked makes a connection of a link and leases it once.
-func (p *Pool) adoptLocked(h *host, l Link) *Conn {
+// newConn makes a connection of a link, which nobody knows of yet.
+func (p *Pool) newConn(h *host, l Link) *Conn {
+	c := &Conn{pool: p, host: h, link: l, limit: 1}
+	if l.multiplexed() {
+		c.engine = p.speak(h.addr.Config, l, c.reports())
+	} else {
+		c.codec.Open(l.Conn, l.Raw)
+	}
+	return c
+}
+
+// adoptLocked takes in a new connection, which gets the place of the job that made
+// it, and leases it once.
+func (p *Pool) adoptLocked(c *Conn) {
 	p.nextID++
 	p.counter.Opened++
-	now := p.now()
-	c := &Conn{pool: p, host: h, link: l, id: p.nextID,
-		created: now, expires: expiry(now, p.limits.MaxAge), limit: 1, leases: 1}
-	c.codec.Open(l.Conn, l.Raw)
+	c.id, c.created = p.nextID, p.now()
+	c.expires = expiry(c.created, p.limits.MaxAge)
+	c.leases, c.placed = 1, true
 	p.all.PushBack(&c.inAll, c)
-	return c
+	if c.engine != nil {
+		c.young = time.AfterFunc(settleTime, c.settled)
+		c.host.young = c
+		p.indexLocked(c)
+	}
 }
 
 // offerLocked gives the lease that the caller has on c to the first waiter that
@@ -204,6 +244,10 @@ func (p *Pool) offerLocked(c *Conn) string {
 // Release gives a lease back. A connection that is not reusable, or has been
 // retired meanwhile, is closed; reason says why.
 func (p *Pool) Release(c *Conn, reusable bool, reason string) {
+	if c.engine != nil {
+		p.releaseShared(c, reusable, reason)
+		return
+	}
 	var dead []*Conn
 	p.mu.Lock()
 	if !c.inAll.Linked() { // closed while it was in use
@@ -227,17 +271,23 @@ func (p *Pool) Release(c *Conn, reusable bool, reason string) {
 	if !reusable {
 		p.unlinkLocked(c, reason)
 	}
+	dead = p.trimLocked(dead)
+	p.mu.Unlock()
+	if !reusable {
+		p.bury(false, c)
+	}
+	p.bury(true, dead...)
+}
+
+// trimLocked unlinks idle connections beyond their number and adds them to dead.
+func (p *Pool) trimLocked(dead []*Conn) []*Conn {
 	for p.idle.Len() > p.limits.MaxIdle {
 		old := p.idle.Last()
 		p.counter.Evicted++
 		p.unlinkLocked(old, "too many idle connections")
 		dead = append(dead, old)
 	}
-	p.mu.Unlock()
-	if !reusable {
-		p.bury(false, c)
-	}
-	p.bury(true, dead...)
+	return dead
 }
 
 // armLocked sees to it that sweep runs within d.
@@ -302,6 +352,11 @@ func (p *Pool) Close() {
 		for w := h.waiters.First(); w != nil; w = h.waiters.First() {
 			w.failLocked(ErrPoolClosed)
 		}
+		h.stop()
+	}
+	for c := p.ghosts.First(); c != nil; c = p.ghosts.First() {
+		c.inAll.Remove()
+		busy = append(busy, c)
 	}
 	for c := p.all.First(); c != nil; c = p.all.First() {
 		if c.leases == 0 {

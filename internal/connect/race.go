@@ -41,7 +41,8 @@ type candidates interface {
 	hasNext() bool
 
 	// next takes the next attempt. It may block; when news arrives meanwhile it
-	// fails with errNews. Another error is a failed attempt like any other.
+	// fails with errNews. With errServed it ends the race. Another error is a failed
+	// attempt like any other.
 	next(ctx context.Context, news <-chan struct{}) (attempt, error)
 
 	// deferFirst and deferLast give attempts back, to be taken before all
@@ -120,6 +121,8 @@ func (r *race) run(ctx context.Context) (Link, error) {
 			switch {
 			case err == errNews:
 				continue
+			case err == errServed:
+				return Link{}, err
 			case err != nil && endOf(ctx) != nil:
 				return Link{}, r.ended(ctx, err)
 			case err != nil:
