@@ -161,7 +161,7 @@ func (e *exchange) endHalf(half *error, err error) {
 // time. What becomes of it after a failed exchange is then for its codec to say.
 func (e *exchange) shared() bool { return isShared(e.conn) }
 
-func isShared(c *connect.Conn) bool { return c.Protocol() != string(HTTP1) }
+func isShared(c *connect.Conn) bool { return c.Multiplexed() }
 
 // detach tells the call that the exchange is over.
 func (e *exchange) detach(reusable bool, reason string) {

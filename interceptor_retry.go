@@ -71,7 +71,7 @@ type hop struct {
 	req  *http.Request
 
 	failures    []error // of this call's exchanges, all retried
-	refused     bool    // the peer has refused one of them
+	refused     int     // how often the peer has surely not processed it; see enoughRefusals
 	followUps   int
 	priorStatus int
 }
@@ -94,10 +94,13 @@ func (h *hop) recover(err error) error {
 	}
 	c.spoke = c.spoke || f.Sent
 	h.failures = append(h.failures, wrapped)
-	h.refused = h.refused || f.RefusedByPeer
+	h.refused += refusalWeight(err)
 	var broken *exchangeError
 	if errors.As(err, &broken) {
 		broken.exchange.abandon()
+		if wantsHTTP1(err) {
+			h.cfg.pool.p.RequireHTTP1(broken.exchange.conn.Address())
+		}
 		c.fresh = !broken.exchange.shared() // another stream may do as well as another connection
 		if broken.exchange.reused && c.planner == nil {
 			c.planner = connect.NewPlanner(broken.exchange.conn.Address(), h.cfg.memory)
@@ -131,7 +134,7 @@ func (h *hop) failure(err error, canceled bool) followup.Failure {
 	f := followup.Failure{
 		RetryEnabled:   h.cfg.retry,
 		Canceled:       canceled || errors.Is(err, ErrClosed) || errors.Is(err, connect.ErrPoolClosed),
-		RefusedBefore:  h.refused,
+		RefusedBefore:  h.refused >= enoughRefusals,
 		BodyRead:       c.body.wasRead(),
 		BodyReplayable: c.body.replayable(),
 		Idempotent:     h.cfg.idempotent || followup.Idempotent(h.req),
@@ -157,9 +160,45 @@ func (h *hop) failure(err error, canceled bool) followup.Failure {
 	f.BodyFault = errors.As(err, &body)
 	f.InterceptorFault = f.InterceptorFault && !f.RequestFault && !f.BodyFault
 	f.Protocol = errors.As(err, &protocol)
+	f.RefusedByPeer = refusalWeight(err) > 0
+	f.Calm = asksForCalm(err)
 	f.Timeout = isTimeout(err)
 	f.CertificateFault = certificateFault(err)
 	return f
+}
+
+// enoughRefusals is when a request is not sent again though the peer has surely
+// not processed it. A peer that refuses it by itself is asked once more (RFC 9113
+// section 8.7); one that closes a connection, or lowers its limit, just when a
+// request comes may do so a few times in good faith, but not for ever.
+const enoughRefusals = 5
+
+// refusalWeight weighs an error of a request that was surely not processed, 0 for others.
+func refusalWeight(err error) int {
+	var unprocessed *httpsem.UnprocessedError
+	var stream *httpsem.StreamError
+	switch {
+	case !errors.As(err, &unprocessed):
+		return 0
+	case errors.As(err, &stream) && stream.Code == httpsem.CodeRefusedStream:
+		return enoughRefusals
+	default:
+		return 1
+	}
+}
+
+// asksForCalm reports whether a peer has had too much from us.
+func asksForCalm(err error) bool {
+	var stream *httpsem.StreamError
+	var away *httpsem.GoAwayError
+	return errors.As(err, &stream) && stream.Remote && stream.Code == httpsem.CodeEnhanceYourCalm ||
+		errors.As(err, &away) && away.Code == httpsem.CodeEnhanceYourCalm
+}
+
+// wantsHTTP1 reports whether a peer will not serve the request over HTTP/2.
+func wantsHTTP1(err error) bool {
+	var stream *httpsem.StreamError
+	return errors.As(err, &stream) && stream.Remote && stream.Code == httpsem.CodeHTTP11Required
 }
 
 func certificateFault(err error) bool {
@@ -212,7 +251,7 @@ func (h *hop) followUp(resp *http.Response) (*http.Request, error) {
 		return nil, nil
 	}
 	step := followup.AfterResponse(h.facts(), followup.Response{
-		Status: resp.StatusCode, Header: resp.Header, PriorStatus: h.priorStatus,
+		Status: resp.StatusCode, Header: resp.Header, PriorStatus: h.priorStatus, Coalesced: h.misdirected(resp),
 	}, followup.Policy{
 		RetryEnabled: h.cfg.retry, FollowRedirects: h.cfg.followRedirects,
 		FollowTLSRedirects: h.cfg.followTLS, FollowDowngrades: h.cfg.followDowngrades,
@@ -244,6 +283,24 @@ func (h *hop) followUp(resp *http.Response) (*http.Request, error) {
 		return nil, err
 	}
 	return next, nil
+}
+
+// misdirected reports whether a 421 came over a connection that was opened for
+// another host. Then that connection serves no other host any more.
+func (h *hop) misdirected(resp *http.Response) bool {
+	if resp.StatusCode != http.StatusMisdirectedRequest {
+		return false
+	}
+	e := exchangeOf(resp)
+	if e == nil {
+		return false
+	}
+	own, err := addressOf(e.request.URL, h.cfg.connect)
+	if err != nil || e.conn.Address() == own {
+		return false
+	}
+	e.conn.ForbidCoalescing()
+	return true
 }
 
 func (h *hop) facts() followup.Request {

@@ -28,6 +28,7 @@ type leakRecord struct {
 	host   string
 	pcs    []uintptr
 	conn   *connect.Conn
+	codec  connect.Codec
 	stop   func() bool // ends the watch over the request's context; may be nil
 }
 
@@ -37,14 +38,14 @@ func (c *Call) detectLeak() {
 		return
 	}
 	c.mu.Lock()
-	conn, open := c.conn, c.exchange != nil
+	conn, open := c.conn, c.exchange
 	c.mu.Unlock()
-	if !open || conn == nil {
+	if open == nil || conn == nil {
 		return
 	}
 	pcs := make([]uintptr, 32)
 	pcs = pcs[:runtime.Callers(4, pcs)]
-	r := &leakRecord{report: c.cfg.leaks, method: c.original.Method, host: hostPort(c.original), pcs: pcs, conn: conn, stop: c.stop}
+	r := &leakRecord{report: c.cfg.leaks, method: c.original.Method, host: hostPort(c.original), pcs: pcs, conn: conn, codec: open.codec, stop: c.stop}
 	if r.method == "" {
 		r.method = http.MethodGet
 	}
@@ -59,8 +60,12 @@ func (r *leakRecord) found() {
 	if r.stop != nil {
 		r.stop()
 	}
-	r.conn.Abort()
-	r.conn.Release(false, "response body was never closed")
+	r.codec.Cancel()
+	reusable := false
+	if r.conn.Multiplexed() {
+		reusable, _ = r.codec.End()
+	}
+	r.conn.Release(reusable, "response body was never closed")
 	r.report(Leak{Method: r.method, Host: r.host, Stack: formatStack(r.pcs)})
 }
 

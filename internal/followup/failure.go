@@ -18,6 +18,7 @@ type Failure struct {
 	CertificateFault bool // the peer's certificate, name or pin was not accepted
 	Timeout          bool // one of the client's timeouts ran out
 	Protocol         bool // the peer sent what the protocol forbids
+	Calm             bool // the peer asks to be left alone: ENHANCE_YOUR_CALM
 
 	// How far it got.
 	Connected     bool // there was an exchange on a connection
@@ -25,7 +26,7 @@ type Failure struct {
 	Sent          bool // a byte of the request may have left
 	Received      bool // a byte of a response, even an interim one, arrived
 	RefusedByPeer bool // proven unprocessed: REFUSED_STREAM, or above GOAWAY's last stream
-	RefusedBefore bool // an earlier attempt of this call was refused by the peer too
+	RefusedBefore bool // as often before as is enough
 
 	// What a resend has to work with.
 	BodyRead       bool // a byte was read from the request body
@@ -126,6 +127,12 @@ var rules = []rule{
 		applies: func(f Failure) bool { return f.Protocol },
 		fault:   true,
 		reason:  "the peer broke the protocol",
+	},
+	{
+		name:    "calm",
+		applies: func(f Failure) bool { return f.Calm },
+		fault:   true,
+		reason:  "the peer asks for fewer requests",
 	},
 	{
 		name:    "no connection",

@@ -41,6 +41,7 @@ func TestRetryTable(t *testing.T) {
 		{"read timeout of a POST", "timeout", no, func(f *Failure) { f.Timeout, f.Sent = true, true }},
 		{"write timeout", "timeout", no, func(f *Failure) { f.Timeout, f.Sent = true, true }},
 		{"garbage for a status line", "protocol error", no, func(f *Failure) { f.Protocol, f.Sent, f.Received = true, true, true }},
+		{"told to be calm", "calm", no, func(f *Failure) { f.Calm, f.Sent, f.Idempotent = true, true, true }},
 		{"no address could be reached", "no connection", no, func(f *Failure) { f.Connected, f.Reused, f.MoreRoutes = false, false, false }},
 
 		// A response had begun.
