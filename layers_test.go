@@ -35,6 +35,11 @@ var layers = map[string][]string{
 	"internal/http1":       {"internal/httpsem"},
 	"internal/http2/frame": {}, // bytes to frames: knows neither header compression nor streams
 	"internal/http2/hpack": {}, // bytes to fields: knows no frames
+	"internal/http2": {
+		"internal/http2/frame",
+		"internal/http2/hpack",
+		"internal/httpsem",
+	},
 
 	// connecting
 	"internal/connect": {
