@@ -175,12 +175,6 @@ func translate(err error) error {
 		return &RequestError{reason: e.Reason}
 	case *httpsem.UnprocessedError:
 		return translate(e.Err)
-	case *httpsem.StreamError:
-		return &StreamError{cause: e}
-	case *httpsem.GoAwayError:
-		return &GoAwayError{cause: e}
-	case *httpsem.LivenessError:
-		return &LivenessError{cause: e}
 	}
 	if err == connect.ErrPoolClosed {
 		return ErrClosed

@@ -35,11 +35,6 @@ var layers = map[string][]string{
 	"internal/http1":       {"internal/httpsem"},
 	"internal/http2/frame": {}, // bytes to frames: knows neither header compression nor streams
 	"internal/http2/hpack": {}, // bytes to fields: knows no frames
-	"internal/http2": {
-		"internal/http2/frame",
-		"internal/http2/hpack",
-		"internal/httpsem",
-	},
 
 	// connecting
 	"internal/connect": {
@@ -72,14 +67,12 @@ var layers = map[string][]string{
 	},
 	"internal/testkit":             {},
 	"internal/conformance/nethttp": {}, // net/http's own client tests; only tests import anything
-	"internal/conformance/h2spec":  {}, // the same for h2specd
 
 	// above the client
-	"logging":                           {""},
-	"internal/conformance/h2spec/h2get": {""},
-	"examples/quickstart":               {"", "logging", "mockwebserver"},
-	"examples/concurrent":               {"", "logging", "mockwebserver"},
-	"examples/unixsocket":               {"", "mockwebserver"},
+	"logging":             {""},
+	"examples/quickstart": {"", "logging", "mockwebserver"},
+	"examples/concurrent": {"", "logging", "mockwebserver"},
+	"examples/unixsocket": {"", "mockwebserver"},
 }
 
 func TestLayers(t *testing.T) {

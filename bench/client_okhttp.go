@@ -18,9 +18,6 @@ func newOkHTTP(name string, env environment) (client, error) {
 	if config != nil {
 		options = append(options, okhttp.WithTLSConfig(config))
 	}
-	if env.x.listener.http2() && !env.x.listener.secure() {
-		options = append(options, okhttp.WithProtocols(okhttp.H2PriorKnowledge))
-	}
 	if dial := env.dialer(); dial != nil {
 		options = append(options, okhttp.WithDialer(dial))
 	}
