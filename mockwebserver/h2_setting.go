@@ -38,11 +38,3 @@ func frameSettings(settings []Setting) []frame.Setting {
 	}
 	return list
 }
-
-func recordedSettings(list frame.SettingList) []Setting {
-	settings := make([]Setting, 0, list.Len())
-	for s := range list.All() {
-		settings = append(settings, Setting{SettingID(s.ID), s.Value})
-	}
-	return settings
-}
