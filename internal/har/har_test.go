@@ -239,7 +239,7 @@ func TestRefused(t *testing.T) {
 		"log a string": {`{"log":"x"}`, `no "log"`},
 		"no entries":   {`{"log":{"version":"1.2"}}`, "no list of entries"},
 		"entries":      {`{"log":{"entries":{}}}`, "no list of entries"},
-		"cut short":    {`{"log":{"entries":[{}`, "unexpected EOF"},
+		"cut short":    {`{"log":{"entries":[{}`, "unexpected "}, // EOF, or end of JSON: Go 1.26 and 1.27 differ
 		"more behind":  {`{"log":{"entries":[]}} {}`, "something follows"},
 		"status":       {in(`{"request":{"method":"GET","url":"http://a.test/"},"response":{"status":"x"}}`), `entry 1 (GET http://a.test/): `},
 		"time":         {in(`{"startedDateTime":"yesterday"}`), `entry 1: "yesterday" is no time`},
