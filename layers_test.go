@@ -35,11 +35,13 @@ var layers = map[string][]string{
 	"internal/http1":       {"internal/httpsem"},
 	"internal/http2/frame": {}, // bytes to frames: knows neither header compression nor streams
 	"internal/http2/hpack": {}, // bytes to fields: knows no frames
+	"internal/http2":       {"internal/http2/frame", "internal/http2/hpack", "internal/httpsem"},
 
 	// connecting
 	"internal/connect": {
 		"dns",
 		"internal/http1",   // opens a codec on a connection, once its protocol is known
+		"internal/http2",   // or an engine
 		"internal/httpsem", // what codecs and their drivers share
 		"internal/linked",
 	},

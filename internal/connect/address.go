@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/okhttp-go/okhttp/dns"
+	"github.com/okhttp-go/okhttp/internal/http2"
 )
 
 // Address names what a connection can serve: an origin, reached in one way.
@@ -65,6 +66,10 @@ type Config struct {
 	// PingInterval is how often an HTTP/2 connection is asked whether it lives; 0
 	// means only when there is a doubt.
 	PingInterval time.Duration
+
+	// Push returns what takes the pushes of a new HTTP/2 connection; nil refuses
+	// them.
+	Push func() http2.PushHandler
 }
 
 // custom reports whether functions of the user's are called to connect, which

@@ -1,7 +1,19 @@
 package connect
 
-// speakHTTP2 begins HTTP/2 on a link. No option of the client enables HTTP/2, so a
-// server that chose it was refused during the handshake.
+import (
+	"github.com/okhttp-go/okhttp/internal/http2"
+)
+
+// multiplexed is a connection that speaks HTTP/2.
+type multiplexed struct{ *http2.Conn }
+
+// speakHTTP2 begins HTTP/2 on a link.
 func speakHTTP2(config *Config, l Link, r reports) engine {
-	panic("BUG: HTTP/2 was agreed on though nothing enables it")
+	return multiplexed{http2.New(newSocket(l), http2.Config{
+		Reports:      http2.Reports(r),
+		PingInterval: config.PingInterval,
+		Push:         config.Push,
+	})}
 }
+
+func (m multiplexed) newCodec() Codec { return m.NewStream() }

@@ -8,10 +8,12 @@ import (
 	"os"
 	"syscall"
 	"time"
+
+	"github.com/okhttp-go/okhttp/internal/http2"
 )
 
 // errNothingNow is what ReadNow gives where nothing has arrived.
-var errNothingNow = errors.New("nothing has arrived")
+var errNothingNow = http2.ErrNothing
 
 // socket is what a connection runs on that serves many exchanges at once: none of
 // them may keep the others waiting in a write, and the connection must be able

@@ -116,7 +116,7 @@ func (c *Conn) frame(method string, resp *http.Response) error {
 	}
 	r.closes = resp.Close
 	if chunked {
-		resp.Trailer = announcedTrailer(resp.Header)
+		resp.Trailer = httpsem.AnnouncedTrailer(resp.Header)
 	}
 	return nil
 }
@@ -165,28 +165,4 @@ func closes(resp *http.Response) bool {
 		return true
 	}
 	return resp.ProtoMinor == 0 && !httpsem.HasToken(options, "keep-alive")
-}
-
-// announcedTrailer moves the names of the Trailer field into a header without
-// values. Names that no trailer may have are left out.
-func announcedTrailer(h http.Header) http.Header {
-	lists, ok := h["Trailer"]
-	if !ok {
-		return nil
-	}
-	delete(h, "Trailer")
-	var trailer http.Header
-	for _, list := range lists {
-		for name := range strings.SplitSeq(list, ",") {
-			name = http.CanonicalHeaderKey(httpsem.TrimSpace(name))
-			if name == "" || httpsem.IsFraming(name) {
-				continue
-			}
-			if trailer == nil {
-				trailer = make(http.Header)
-			}
-			trailer[name] = nil
-		}
-	}
-	return trailer
 }

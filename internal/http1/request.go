@@ -136,7 +136,7 @@ func (h *head) own(name, as string) {
 		}
 	case "Trailer":
 		if h.contentLength < 0 && len(h.req.Trailer) > 0 {
-			h.field(as, trailerNames(h.req.Trailer))
+			h.field(as, httpsem.TrailerNames(h.req.Trailer))
 		}
 	}
 }
@@ -144,19 +144,6 @@ func (h *head) own(name, as string) {
 // tunnels reports whether what follows the head is no body but the bytes of a
 // tunnel, which go out as they come (RFC 9110, 9.3.6).
 func (h *head) tunnels() bool { return h.method == http.MethodConnect && h.contentLength < 0 }
-
-func trailerNames(trailer http.Header) string {
-	names := make([]string, 0, len(trailer))
-	for name := range trailer {
-		names = append(names, http.CanonicalHeaderKey(name))
-	}
-	slices.Sort(names)
-	joined := names[0]
-	for _, name := range names[1:] {
-		joined += "," + name
-	}
-	return joined
-}
 
 // ownNames are the fields that the codec writes, in their usual order.
 var ownNames = []string{"Host", "Connection", "Content-Length", "Transfer-Encoding", "Trailer"}
