@@ -176,6 +176,9 @@ func translate(err error) error {
 	case *httpsem.UnprocessedError:
 		return translate(e.Err)
 	}
+	if known := translateHTTP2(err); known != nil {
+		return known
+	}
 	if err == connect.ErrPoolClosed {
 		return ErrClosed
 	}

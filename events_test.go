@@ -101,7 +101,7 @@ func TestEventsTLS(t *testing.T) {
 	inEachWay(t, func(s *scene) {
 		s.server = mock.New(t, mock.WithTLS(), mock.WithHostName("server.test"))
 		s.serve(mock.Text("hello"))
-		s.connect(okhttp.WithTLSConfig(s.server.ClientTLS()))
+		s.connect(okhttp.WithTLSConfig(s.server.ClientTLS()), okhttp.WithProtocols(okhttp.HTTP1))
 		s.get("hello")
 		s.log.want(`CallStart tlsdial Acquired request RespHdrStart RespHdrEnd(200) FollowUp(none)
 			RespBodyStart RespBodyEnd(5) Released CallEnd`)
@@ -391,7 +391,7 @@ func TestEventsTLSFailureThenSecondAddress(t *testing.T) {
 			})))
 		s.get("hello")
 		s.log.want(`CallStart select DNSStart(server.test) DNSEnd(server.test) ConnStart SecStart ConnFailed
-			ConnStart SecStart SecEnd ConnEnd(http/1.1) Acquired request RespHdrStart RespHdrEnd(200) FollowUp(none)
+			ConnStart SecStart SecEnd ConnEnd(h2) Acquired request RespHdrStart RespHdrEnd(200) FollowUp(none)
 			RespBodyStart RespBodyEnd(5) Released CallEnd`)
 	})
 }

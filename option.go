@@ -122,7 +122,7 @@ func defaultSettings() settings {
 		how: connect.Config{
 			Resolver:     dns.System(),
 			TLS:          &tls.Config{ClientSessionCache: tls.NewLRUClientSessionCache(0)},
-			Protocols:    []string{"http/1.1"},
+			Protocols:    []string{"h2", "http/1.1"},
 			FastFallback: true,
 		},
 	}
