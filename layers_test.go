@@ -67,8 +67,10 @@ var layers = map[string][]string{
 		"internal/http2/hpack",
 		"internal/httpsem",
 	},
-	"internal/testkit":             {},
-	"internal/conformance/nethttp": {}, // net/http's own client tests; only tests import anything
+	"internal/testkit":                  {},
+	"internal/conformance/nethttp":      {}, // net/http's own client tests; only tests import anything
+	"internal/conformance/h2spec":       {}, // runs a suite of its own
+	"internal/conformance/h2spec/h2get": {""},
 
 	// above the client
 	"logging":             {""},

@@ -30,6 +30,7 @@ func TestListenerGoldenTLS(t *testing.T) {
 	var x texts
 	client := start(t,
 		okhttp.WithTLSConfig(server.ClientTLS()),
+		okhttp.WithProtocols(okhttp.HTTP1),
 		okhttp.WithDNS(dns.Static(map[string][]netip.Addr{"server.test": {netip.MustParseAddr("127.0.0.1")}})),
 		okhttp.WithEventListenerFactory(logging.Listener(x.log)))
 	target, _ := url.Parse(server.URL("/old?user=jane&s3cret"))

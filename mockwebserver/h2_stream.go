@@ -272,7 +272,7 @@ func (s *h2Stream) reset(code ErrorCode) {
 // leave ends what is not at its end yet and forgets the stream.
 func (s *h2Stream) leave() {
 	s.h.mu.Lock()
-	over := s.failureLocked() != nil
+	over := s.failureLocked() != nil || s.h.closing // a connection that is closed tells nothing of its streams
 	unread, unsent := s.bodyEnd == nil, !s.sent
 	s.h.mu.Unlock()
 	switch {

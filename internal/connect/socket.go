@@ -47,8 +47,9 @@ type socket interface {
 	// Close ends everything at once.
 	Close() error
 
-	// CloseGracefully says goodbye if that takes no time, and closes.
-	CloseGracefully()
+	// CloseGracefully says goodbye if that takes no time, waits as long as linger for
+	// the peer to close its end, and closes.
+	CloseGracefully(linger time.Duration)
 }
 
 // newSocket makes a socket of a link, on which nothing but that is used from now
@@ -141,7 +142,27 @@ func (s *kernelSocket) Drain() error {
 
 func (s *kernelSocket) WaitReadable() error { return s.raw.Read(s.wait) }
 
-func (s *kernelSocket) CloseGracefully() { s.Conn.Close() }
+// CloseGracefully reads what the peer has sent: closing a socket with bytes unread
+// resets it, and then the peer may not see what was written last.
+func (s *kernelSocket) CloseGracefully(linger time.Duration) {
+	defer s.Conn.Close()
+	half, ok := s.Conn.(interface{ CloseWrite() error })
+	if !ok || half.CloseWrite() != nil {
+		return
+	}
+	discard(s.Conn, linger)
+}
+
+// maxLinger bounds what is read of a peer that was told that nothing more is wanted.
+const maxLinger = 1 << 20
+
+// discard reads c until its end, an error, or the time given has passed.
+func discard(c net.Conn, d time.Duration) {
+	if d <= 0 || c.SetReadDeadline(time.Now().Add(d)) != nil {
+		return
+	}
+	_, _ = io.CopyN(io.Discard, c, maxLinger)
+}
 
 // tlsSocket is TLS over a socket of any kind.
 type tlsSocket struct {
@@ -189,7 +210,13 @@ func (s *tlsSocket) WaitReadable() error {
 // Close closes the socket below, since TLS would say goodbye first.
 func (s *tlsSocket) Close() error { return s.under.Conn.Close() }
 
-func (s *tlsSocket) CloseGracefully() {
+func (s *tlsSocket) CloseGracefully(linger time.Duration) {
+	if linger > 0 {
+		s.under.leave(goodbyeTime)
+		if s.conn.CloseWrite() == nil {
+			discard(s.under.Conn, linger)
+		}
+	}
 	s.under.leave(goodbyeTime)
 	s.conn.Close()
 }
@@ -223,7 +250,7 @@ func (s *lentSocket) Drain() error { return s.box.drain() }
 
 func (s *lentSocket) WaitReadable() error { return waitReadable(s.ready) }
 
-func (s *lentSocket) CloseGracefully() {
+func (s *lentSocket) CloseGracefully(time.Duration) {
 	s.box.goodbye()
 	s.Conn.Close()
 }

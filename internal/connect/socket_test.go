@@ -293,7 +293,7 @@ func TestSocketCloseEndsAll(t *testing.T) {
 		if err := s.WaitReadable(); err == nil {
 			t.Error("waiting after the close: no error")
 		}
-		s.CloseGracefully() // it may come late
+		s.CloseGracefully(0) // it may come late
 	})
 }
 
@@ -304,14 +304,14 @@ func TestSocketGoodbye(t *testing.T) {
 		if _, ok := s.(*lentSocket); ok {
 			if _, pumped := s.(*lentSocket).Conn.(*pump); pumped {
 				go io.Copy(io.Discard, peer) // else a pipe takes nothing
-				s.CloseGracefully()
+				s.CloseGracefully(0)
 				return
 			}
 		}
 		if _, err := s.WriteNow([]byte("goodbye")); err != nil {
 			t.Fatal(err)
 		}
-		s.CloseGracefully()
+		s.CloseGracefully(0)
 		if b, err := io.ReadAll(peer); err != nil || string(b) != "goodbye" {
 			t.Errorf("%q, %v", b, err)
 		}

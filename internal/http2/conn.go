@@ -62,8 +62,9 @@ type Socket interface {
 	// Close ends everything at once.
 	Close() error
 
-	// CloseGracefully says goodbye if that takes no time, and closes.
-	CloseGracefully()
+	// CloseGracefully says goodbye if that takes no time, waits as long as linger for
+	// the peer to close its end, and closes.
+	CloseGracefully(linger time.Duration)
 }
 
 // Reports are what a connection tells of itself. They are called without its
@@ -109,7 +110,8 @@ type Conn struct {
 	mu sync.Mutex
 
 	// Life.
-	err     error // why everything has failed; nil while it lives
+	err     error         // why everything has failed; nil while it lives
+	linger  time.Duration // for shut
 	retired string
 	away    *httpsem.GoAwayError // what the peer said when it retired
 	refused int                  // streams that the peer has refused
@@ -121,6 +123,7 @@ type Conn struct {
 	streams   map[uint32]*Stream
 	nextID    uint32
 	forgotten resets
+	promised  uint32 // the highest stream that the peer has promised
 
 	// What the peer has set (RFC 9113, 6.5.2).
 	encoder       hpack.Encoder
@@ -255,6 +258,9 @@ func (c *Conn) ExtendedConnect() bool {
 // Close ends the connection and all its streams, and returns when its goroutines
 // have ended. A graceful one says goodbye to the peer.
 func (c *Conn) Close(graceful bool) {
+	if graceful {
+		_ = c.Check() // an offence that has arrived unread is answered with its own code
+	}
 	c.mu.Lock()
 	if c.err == nil {
 		c.closeLocked(net.ErrClosed, frame.NoError, graceful)
@@ -267,6 +273,7 @@ func (c *Conn) Close(graceful bool) {
 // 5.4.1).
 func (c *Conn) faultLocked(err error) {
 	code, err := faultOf(err)
+	c.linger = lingerTime
 	c.closeLocked(err, code, true)
 }
 
@@ -300,7 +307,7 @@ func (c *Conn) shut(err error, last *[]byte, farewell bool) {
 		_, _ = c.socket.WriteNow(*last) // if the peer does not hear it, that is all one
 	}
 	if farewell {
-		c.socket.CloseGracefully()
+		c.socket.CloseGracefully(c.linger)
 	} else {
 		_ = c.socket.Close()
 	}

@@ -63,4 +63,8 @@ const (
 	// doubtTime is how long nothing must have come before a stream that timed out,
 	// or was canceled, puts the connection in doubt.
 	doubtTime = 100 * time.Millisecond
+
+	// lingerTime is how long a peer that has broken the protocol is given to close its
+	// end, so that it hears why.
+	lingerTime = 50 * time.Millisecond
 )

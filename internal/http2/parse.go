@@ -162,8 +162,14 @@ func (c *Conn) takeFragment(h frame.Header, fragment []byte) error {
 	return c.takeHeaders(c.open, block)
 }
 
-// idleLocked reports whether a stream of ours has not begun yet.
-func (c *Conn) idleLocked(id uint32) bool { return id%2 == 1 && id >= c.nextID }
+// idleLocked reports whether a stream has not begun yet: one of ours, or one that
+// the peer has not promised.
+func (c *Conn) idleLocked(id uint32) bool {
+	if id%2 == 1 {
+		return id >= c.nextID
+	}
+	return id > c.promised
+}
 
 // takeHeaders takes in a response's head or trailers.
 func (c *Conn) takeHeaders(o blockOf, encoded []byte) error {

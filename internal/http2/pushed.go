@@ -86,9 +86,10 @@ func (c *Conn) judgePromiseLocked(o blockOf, parent *Stream) error {
 		return connFault(frame.ProtocolError, "PUSH_PROMISE though pushes are refused")
 	case parent == nil && !c.forgotten.has(o.id), parent != nil && parent.ended:
 		return connFault(frame.ProtocolError, "PUSH_PROMISE on a stream that is over")
-	case c.pushes != nil && o.promised <= c.pushes.highest:
+	case o.promised <= c.promised:
 		return connFault(frame.ProtocolError, "a stream is promised twice")
 	}
+	c.promised = o.promised
 	if c.pushes != nil {
 		c.pushes.highest = o.promised
 	}
