@@ -39,7 +39,7 @@ type Call struct {
 
 	// Owned by the goroutine that runs the chain.
 	fresh   bool // the next connection must be a new one
-	spoke   bool // an exchange before the present one has sent something
+	spoke   bool // an exchange before the present one may have been processed
 	phase   Phase
 	planner *connect.Planner // where the call could still go after a failed exchange
 	body    requestBody      // of the current hop

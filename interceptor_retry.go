@@ -92,7 +92,7 @@ func (h *hop) recover(err error) error {
 	if !d.Retry {
 		return wrapped
 	}
-	c.spoke = c.spoke || f.Sent
+	c.spoke = c.spoke || !f.Unprocessed()
 	h.failures = append(h.failures, wrapped)
 	h.refused += refusalWeight(err)
 	var broken *exchangeError
