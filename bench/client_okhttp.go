@@ -18,6 +18,13 @@ func newOkHTTP(name string, env environment) (client, error) {
 	if config != nil {
 		options = append(options, okhttp.WithTLSConfig(config))
 	}
+	if env.x.listener.http2() {
+		// Each client makes all its calls on one connection.
+		options = append(options, okhttp.WithMaxConnectionsPerHost(1))
+		if !env.x.listener.secure() {
+			options = append(options, okhttp.WithProtocols(okhttp.H2PriorKnowledge))
+		}
+	}
 	if dial := env.dialer(); dial != nil {
 		options = append(options, okhttp.WithDialer(dial))
 	}

@@ -3,8 +3,8 @@ package main
 import "fmt"
 
 var (
-	h2Clients     = []string{netHTTP, netHTTPRT, rawConn}
-	h2MostClients = []string{netHTTP, rawConn}
+	h2Clients     = []string{okhttpClient, okhttpRT, netHTTP, netHTTPRT, rawConn}
+	h2MostClients = []string{okhttpClient, netHTTP, rawConn}
 )
 
 // http2Scenarios lists those of HTTP/2. Each client makes all its calls on one
@@ -48,7 +48,7 @@ func http2Scenarios() []scenario {
 		scenario{name: "h2-far-get64m", about: "GET over HTTP/2, 64 MiB, a round trip takes 50 ms", x: get(h2cFar, "/64m", 64*mib), parallel: 1, clients: h2MostClients, figure: rate, fixed: 2, rounds: 3},
 		scenario{name: "h2-far-get16m/c16", about: "the same, 16 MiB", x: get(h2cFar, "/16m", 16*mib), parallel: 16, clients: h2MostClients, figure: rate, fixed: 16, rounds: 3},
 		scenario{name: "idle-h2-tls", about: "an idle HTTP/2 connection over TLS", kind: kindIdle, x: idle, clients: h2MostClients, figure: resident, rounds: 3},
-		scenario{name: "h2-allocs", about: "RoundTrip alone on an HTTP/2 connection", kind: kindAllocs, x: get(h2c, "/13", 13), parallel: 1, clients: []string{netHTTPRT}, figure: allocs, fixed: 5000, rounds: 3},
-		scenario{name: "h2-allocs40", about: "the same, 40 response headers", kind: kindAllocs, x: get(h2c, "/40", 13), parallel: 1, clients: []string{netHTTPRT}, figure: allocs, fixed: 5000, rounds: 3},
+		scenario{name: "h2-allocs", about: "RoundTrip alone on an HTTP/2 connection", kind: kindAllocs, x: get(h2c, "/13", 13), parallel: 1, clients: []string{okhttpRT, netHTTPRT}, figure: allocs, fixed: 5000, rounds: 3},
+		scenario{name: "h2-allocs40", about: "the same, 40 response headers", kind: kindAllocs, x: get(h2c, "/40", 13), parallel: 1, clients: []string{okhttpRT, netHTTPRT}, figure: allocs, fixed: 5000, rounds: 3},
 	)
 }
