@@ -51,6 +51,23 @@ func bars() []bar {
 		{"idle", 0.10},
 		{"idle-tls", 0.35},
 		{"gzip1m", 0.85},
+
+		{"h2c-get13/c1", 0.65},
+		{"h2c-get13/c16", 0.50},
+		{"h2c-get13/c100", 0.35},
+		{"h2c-get13/c1000", 0.35},
+		{"h2-tls-get13/c1", 0.60},
+		{"h2-tls-get13/c16", 0.50},
+		{"h2-tls-get13/c100", 0.50},
+		{"h2-tls-get13/c1000", 0.50},
+		{"h2c-post1k/c1", 0.55},
+		{"h2c-post1k/c100", 0.35},
+		{"h2c-headers40/c16", 0.55},
+		{"h2c-get64m", 0.40},
+		{"h2c-get16m/c16", 0.40},
+		{"h2-tls-get64m", 0.70},
+		{"h2-tls-get16m/c16", 0.70},
+		{"idle-h2-tls", 0.50},
 	} {
 		all = append(all, bar{scenario: to.scenario, client: okhttpClient, base: netHTTP, limit: to.limit})
 	}
@@ -60,6 +77,8 @@ func bars() []bar {
 		bar{scenario: "listener", client: okhttpListened, base: okhttpClient, limit: 1.05},
 		bar{scenario: "allocs", client: okhttpRT, figure: allocs, limit: 9},
 		bar{scenario: "allocs40", client: okhttpRT, figure: allocs, limit: 18},
+		bar{scenario: "h2-allocs", client: okhttpRT, figure: allocs, limit: 12},
+		bar{scenario: "h2-allocs40", client: okhttpRT, figure: allocs, limit: 20},
 	)
 }
 
