@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/okhttp-go/okhttp/dns"
-	"github.com/okhttp-go/okhttp/internal/http2"
 )
 
 // Address names what a connection can serve: an origin, reached in one way.
@@ -67,9 +66,9 @@ type Config struct {
 	// means only when there is a doubt.
 	PingInterval time.Duration
 
-	// Push returns what takes the pushes of a new HTTP/2 connection; nil refuses
-	// them.
-	Push func() http2.PushHandler
+	// Push returns what takes the pushes of a new HTTP/2 connection, which is not
+	// yet in the pool; nil refuses them.
+	Push func(*Conn) PushHandler
 }
 
 // custom reports whether functions of the user's are called to connect, which

@@ -34,7 +34,7 @@ var ErrPoolClosed = errors.New("connection pool is closed")
 type Pool struct {
 	limits  Limits
 	started time.Time
-	speak   func(*Config, Link, reports) engine // HTTP/2; tests have their own
+	speak   func(*Conn) engine // HTTP/2; tests have their own
 
 	mu      sync.Mutex
 	hosts   map[Address]*host
@@ -186,7 +186,7 @@ func (p *Pool) vacateLocked(h *host) {
 func (p *Pool) newConn(h *host, l Link) *Conn {
 	c := &Conn{pool: p, host: h, link: l, limit: 1}
 	if l.multiplexed() {
-		c.engine = p.speak(h.addr.Config, l, c.reports())
+		c.engine = p.speak(c)
 	} else {
 		c.codec.Open(l.Conn, l.Raw)
 	}

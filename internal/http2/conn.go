@@ -311,6 +311,9 @@ func (c *Conn) shut(err error, last *[]byte, farewell bool) {
 	} else {
 		_ = c.socket.Close()
 	}
+	if c.pushes != nil {
+		c.pushes.handler.Lost(err)
+	}
 	if err == net.ErrClosed {
 		err = nil
 	}

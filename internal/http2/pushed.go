@@ -204,7 +204,7 @@ func (p *pushed) whole() bool {
 
 // breakPush resets a pushed stream and tells its handler.
 func (c *Conn) breakPush(id uint32, code frame.ErrCode) error {
-	c.pushes.handler.Reset(id, uint32(code))
+	c.pushes.handler.Reset(id, streamError(code, false))
 	return c.dropPush(id, code)
 }
 
@@ -293,6 +293,6 @@ func (c *Conn) takePushedReset(id uint32, code frame.ErrCode) error {
 		return err
 	}
 	delete(c.pushes.open, id)
-	c.pushes.handler.Reset(id, uint32(code))
+	c.pushes.handler.Reset(id, streamError(code, true))
 	return c.spend()
 }
