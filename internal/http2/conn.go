@@ -24,6 +24,7 @@ import (
 	"math"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/okhttp-go/okhttp/internal/http2/frame"
@@ -106,6 +107,8 @@ type Conn struct {
 	calm    int  // useless frames that it may still send
 	calmAt  int64
 	pushes  *pushes // nil where pushes are refused
+
+	unfit atomic.Bool // err or retired is set
 
 	mu sync.Mutex
 
@@ -284,6 +287,7 @@ func (c *Conn) closeLocked(err error, code frame.ErrCode, farewell bool) {
 		return
 	}
 	c.err = err
+	c.unfit.Store(true)
 	var last *[]byte
 	if farewell && c.began && !c.flushing {
 		last = c.outLocked()
@@ -324,6 +328,7 @@ func (c *Conn) shut(err error, last *[]byte, farewell bool) {
 func (c *Conn) retireLocked(why string) {
 	if c.retired == "" && c.err == nil {
 		c.retired = why
+		c.unfit.Store(true)
 		c.pending = append(c.pending, func() { c.config.Reports.Retired(why) })
 	}
 }

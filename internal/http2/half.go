@@ -2,6 +2,7 @@ package http2
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -14,6 +15,9 @@ type half struct {
 	wake    chan struct{}
 	due     int64 // when the wait ends; 0: never
 	late    bool  // it has
+
+	// handed says that whoever waits need not take the lock: the stream is theirs.
+	handed atomic.Bool
 }
 
 // wakes are for those who wait: a token each. One may be left from an earlier
@@ -39,10 +43,11 @@ func (h *half) ready() bool {
 }
 
 // await waits until h is ready. If nobody reads the connection it does so itself
-// meanwhile. The lock is held, but not while it waits.
-func (c *Conn) await(h *half) {
+// meanwhile. The lock is held, but not while it waits. If the stream was handed
+// over it returns true, without the lock.
+func (c *Conn) await(h *half) (handed bool) {
 	if h.ready() {
-		return
+		return false
 	}
 	c.watchLocked(h)
 	c.waiting++
@@ -52,17 +57,44 @@ func (c *Conn) await(h *half) {
 			c.readFor(h)
 			continue
 		}
-		h.wake = wakes.Get().(chan struct{})
+		wake := wakes.Get().(chan struct{})
+		h.wake = wake
 		h.waits = true
 		c.unlock()
-		<-h.wake
+		<-wake
+		if h.handed.Load() {
+			wakes.Put(wake)
+			return true
+		}
 		c.mu.Lock()
+		wakes.Put(wake)
+		if h.handed.Load() { // just now: what woke us was an old token
+			c.unlock()
+			return true
+		}
 		h.waits = false
-		wakes.Put(h.wake)
 		h.wake = nil
 	}
 	c.waiting--
 	h.due = 0
+	return false
+}
+
+// handLocked wakes one who waits for a head and gives it the stream, of which
+// nothing is to come any more. A hundred that are woken at once would else stand
+// in line for the lock, for each part of a response that is all there.
+func (c *Conn) handLocked(h *half) {
+	h.stream.own = true
+	c.waiting--
+	h.waits = false
+	h.due = 0
+	wake := h.wake
+	h.wake = nil
+	h.handed.Store(true)
+	select {
+	case wake <- struct{}{}:
+	default: // an old token wakes as well
+	}
 }
 
 // wakeLocked makes h look again.

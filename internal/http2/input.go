@@ -166,7 +166,11 @@ func (c *Conn) wakeAll() {
 	}
 	c.mu.Lock()
 	for i, h := range c.toWake {
-		if h.waits {
+		switch {
+		case !h.waits:
+		case h.takesOverLocked():
+			c.handLocked(h)
+		default:
 			c.wakeLocked(h)
 		}
 		c.toWake[i] = nil

@@ -230,9 +230,9 @@ func (s *Stream) headersLocked(m message, end bool) {
 // frameLocked notes how long the body must be.
 func (s *Stream) frameLocked(m message) error {
 	switch {
-	case s.method == http.MethodHead, m.status == http.StatusNoContent && m.declared <= 0, m.status == http.StatusNotModified:
+	case s.head, m.status == http.StatusNoContent && m.declared <= 0, m.status == http.StatusNotModified:
 		s.noBody = true
-	case s.method == http.MethodConnect && m.status < 300:
+	case s.connect && m.status < 300:
 	case (m.status == http.StatusNoContent || m.status == http.StatusResetContent) && m.declared > 0:
 		return malformed("status " + strconv.Itoa(m.status) + " with a body")
 	default:

@@ -46,10 +46,6 @@ func (c *Conn) takePromise(o blockOf, encoded []byte) error {
 	}
 	c.mu.Lock()
 	parent := c.streams[o.id]
-	var authority, scheme string
-	if parent != nil {
-		authority, scheme = parent.authority, parent.scheme
-	}
 	refuse := c.judgePromiseLocked(o, parent)
 	c.mu.Unlock()
 	if refuse != nil {
@@ -65,7 +61,7 @@ func (c *Conn) takePromise(o blockOf, encoded []byte) error {
 		return c.dropPush(o.promised, frame.Cancel)
 	}
 	r, ok := readPromise(b)
-	if !ok || r.authority != authority || r.scheme != scheme {
+	if !ok || r.origin != *parent.asked {
 		return c.dropPush(o.promised, frame.ProtocolError)
 	}
 	p := &pushed{declared: -1, noBody: r.method == http.MethodHead}
@@ -97,7 +93,14 @@ func (c *Conn) judgePromiseLocked(o blockOf, parent *Stream) error {
 }
 
 // promise is the request that a server says it was sent.
-type promise struct{ method, scheme, authority, path string }
+type promise struct {
+	method, path string
+	origin
+}
+
+// origin is what a pushed response must share with the request that it belongs
+// to.
+type origin struct{ scheme, authority string }
 
 // readPromise reads the pseudo-headers of a promised request, which must be one
 // that changes nothing and has no body (RFC 9113, 8.4).

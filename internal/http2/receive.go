@@ -83,15 +83,20 @@ func (s *Stream) ReadHead(req *http.Request, resp *http.Response) error {
 	c := s.conn
 	c.mu.Lock()
 	s.wantsHead = true
-	c.await(&s.receive)
+	handed := c.await(&s.receive)
 	if s.heads.len() == 0 {
 		err := s.failedLocked()
 		c.unlock()
 		return err
 	}
+	if !handed {
+		s.own = s.receive.takesOverLocked()
+	}
 	m := s.heads.next()
 	over := s.ended && s.queue.len() == 0
-	c.unlock()
+	if !handed {
+		c.unlock()
+	}
 
 	resp.StatusCode = m.status
 	resp.Status = statusText(m.status)
@@ -115,6 +120,14 @@ func (s *Stream) ReadHead(req *http.Request, resp *http.Response) error {
 		resp.ContentLength = m.declared
 	}
 	return nil
+}
+
+// takesOverLocked reports whether the whole response is here for one who wants its
+// head, and nothing can come or go on the stream any more.
+func (h *half) takesOverLocked() bool {
+	s := h.stream
+	return h == &s.receive && s.wantsHead && s.patience == 0 && s.heads.len() == 1 && s.heads.first.status >= 200 &&
+		s.finished && s.ended && !s.open && s.reset == nil && s.recvErr == nil && !s.canceled && !h.late
 }
 
 // failedLocked says why the response cannot be had, and ends the stream if its
@@ -144,7 +157,7 @@ func (s *Stream) timedOutLocked(err error) {
 
 // tunnels reports whether the stream is a tunnel: what goes through it is no
 // body.
-func (s *Stream) tunnels() bool { return s.method == http.MethodConnect }
+func (s *Stream) tunnels() bool { return s.connect }
 
 // statusText is the status as net/http has it.
 func statusText(code int) string {
@@ -161,9 +174,10 @@ func statusText(code int) string {
 // BodyLength returns the number of body bytes still to come, or -1 if that is
 // unknown, after a final head.
 func (s *Stream) BodyLength() int64 {
-	c := s.conn
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	if !s.own {
+		s.conn.mu.Lock()
+		defer s.conn.mu.Unlock()
+	}
 	switch {
 	case s.ended && s.queue.len() == 0, s.noBody:
 		return 0
@@ -177,6 +191,12 @@ func (s *Stream) BodyLength() int64 {
 // ReadBody reads the response body. At its end it returns io.EOF, possibly
 // together with the last bytes.
 func (s *Stream) ReadBody(p []byte) (int, error) {
+	if s.own {
+		if len(p) == 0 && !s.endedLocked() {
+			return 0, nil
+		}
+		return s.readLocked(s.queue.read(p))
+	}
 	c := s.conn
 	c.mu.Lock()
 	defer c.unlock()
@@ -263,8 +283,10 @@ func (s *Stream) WriteBodyTo(w io.Writer, limit int64) (written int64, err error
 // returns nil, and why, at the end of the body, or when no more are wanted.
 func (s *Stream) takePiece(wanted int64) (*piece, error) {
 	c := s.conn
-	c.mu.Lock()
-	defer c.unlock()
+	if !s.own {
+		c.mu.Lock()
+		defer c.unlock()
+	}
 	if s.endedLocked() {
 		return nil, io.EOF
 	}
@@ -290,8 +312,10 @@ func (s *Stream) takePiece(wanted int64) (*piece, error) {
 // returnPiece puts back what is left of a piece, of which n bytes were read.
 func (s *Stream) returnPiece(p *piece, n int) {
 	c := s.conn
-	c.mu.Lock()
-	defer c.unlock()
+	if !s.own {
+		c.mu.Lock()
+		defer c.unlock()
+	}
 	if p.r < p.w && !s.over {
 		s.queue.back(p)
 	} else {
@@ -302,11 +326,14 @@ func (s *Stream) returnPiece(p *piece, n int) {
 
 // Trailer returns the trailers after the body's EOF; nil if there were none.
 func (s *Stream) Trailer() http.Header {
-	c := s.conn
-	c.mu.Lock()
+	if !s.own {
+		s.conn.mu.Lock()
+	}
 	b := s.trailer
 	s.trailer = nil
-	c.mu.Unlock()
+	if !s.own {
+		s.conn.mu.Unlock()
+	}
 	if b == nil {
 		return nil
 	}
@@ -319,6 +346,10 @@ func (s *Stream) Trailer() http.Header {
 // within d. It waits only if what is to come is known to be at most limit bytes:
 // to reset a stream costs less than to read on, but servers count resets.
 func (s *Stream) Drain(limit int64, d time.Duration) bool {
+	if s.own {
+		s.queue.drop()
+		return true
+	}
 	c := s.conn
 	c.mu.Lock()
 	defer c.unlock()

@@ -29,8 +29,8 @@ func (s *Stream) WriteHead(req *http.Request, contentLength int64) error {
 	if h.method == "" {
 		h.method = http.MethodGet
 	}
-	var names [32]string
-	h.collect(names[:0])
+	var space [32]string
+	names := h.collect(space[:0])
 
 	c := s.conn
 	c.mu.Lock()
@@ -42,18 +42,20 @@ func (s *Stream) WriteHead(req *http.Request, contentLength int64) error {
 		return &httpsem.UnprocessedError{Err: err}
 	}
 	if c.peerList != math.MaxUint32 {
-		if err := h.checkSize(c.peerList); err != nil {
+		if err := h.checkSize(names, c.peerList); err != nil {
 			return err
 		}
 	}
 	c.beginLocked()
 	s.beginLocked(h.method, contentLength)
-	s.scheme, s.authority = h.scheme(), httpsem.RequestHost(req)
+	if c.pushes != nil {
+		s.asked = &origin{h.scheme(), httpsem.RequestHost(req)}
+	}
 	out := c.outLocked()
-	s.head = c.taken + int64(len(*out))
+	s.start = c.taken + int64(len(*out))
 	start := len(*out)
 	h.b = frame.BeginHeaders(*out)
-	h.encode()
+	h.encode(names)
 	*out = frame.FinishHeaders(h.b, start, s.id, contentLength == 0, uint32(c.peerFrame))
 	if contentLength == 0 {
 		s.finished = true
@@ -69,7 +71,7 @@ func (s *Stream) beginLocked(method string, contentLength int64) {
 	if s.id >= lastID {
 		c.retireLocked(errExhausted.Error())
 	}
-	s.method = method
+	s.head, s.connect = method == http.MethodHead, method == http.MethodConnect
 	s.bodyDue = contentLength != 0
 	s.window = c.peerWindow
 	s.recv.open(streamWindow)
@@ -84,12 +86,12 @@ type requestHead struct {
 	req           *http.Request
 	method        string
 	contentLength int64
-	names         []string // of the header's fields that go out, sorted
 	b             []byte
 }
 
-// collect lists the names of the fields that are sent as they are.
-func (h *requestHead) collect(names []string) {
+// collect adds the names of the fields that are sent as they are, sorted. Like
+// all of the head's methods it leaves names to its caller, on whose stack they are.
+func (h *requestHead) collect(names []string) []string {
 	connection := h.req.Header["Connection"]
 	for name := range h.req.Header {
 		if name == "User-Agent" || httpsem.IsFraming(name) || ofConnection(name) || len(connection) > 0 && httpsem.HasToken(connection, name) {
@@ -103,7 +105,7 @@ func (h *requestHead) collect(names []string) {
 		}
 	}
 	slices.Sort(names)
-	h.names = names
+	return names
 }
 
 // ofConnection reports whether a header says something about the connection to
@@ -123,17 +125,17 @@ func ofConnection(name string) bool {
 }
 
 // encode appends all fields to the block.
-func (h *requestHead) encode() {
-	h.fields(func(name, value string) {
+func (h *requestHead) encode(names []string) {
+	h.fields(names, func(name, value string) {
 		h.b = h.stream.conn.encoder.AppendField(h.b, name, value, false)
 	})
 }
 
 // checkSize refuses a head that the peer has said it would not take.
-func (h *requestHead) checkSize(limit uint32) error {
+func (h *requestHead) checkSize(names []string, limit uint32) error {
 	const overhead = 32 // of each field (RFC 9113, 6.5.2)
 	size := uint64(0)
-	h.fields(func(name, value string) { size += uint64(len(name)) + uint64(len(value)) + overhead })
+	h.fields(names, func(name, value string) { size += uint64(len(name)) + uint64(len(value)) + overhead })
 	if size > uint64(limit) {
 		return &httpsem.RequestError{Reason: "the request's headers are larger than the server takes: " +
 			strconv.FormatUint(size, 10) + " of " + strconv.FormatUint(uint64(limit), 10) + " bytes"}
@@ -142,7 +144,7 @@ func (h *requestHead) checkSize(limit uint32) error {
 }
 
 // fields gives all fields in their order.
-func (h *requestHead) fields(put func(name, value string)) {
+func (h *requestHead) fields(names []string, put func(name, value string)) {
 	req := h.req
 	put(":method", h.method)
 	if h.method == http.MethodConnect && req.URL.Path == "" {
@@ -166,13 +168,13 @@ func (h *requestHead) fields(put func(name, value string)) {
 	}
 	order := h.stream.options.HeaderOrder
 	for _, listed := range order {
-		for _, name := range h.names {
+		for _, name := range names {
 			if httpsem.EqualFold(listed, name) {
 				h.all(name, put)
 			}
 		}
 	}
-	for _, name := range h.names {
+	for _, name := range names {
 		if len(order) == 0 || !slices.ContainsFunc(order, func(l string) bool { return httpsem.EqualFold(l, name) }) {
 			h.all(name, put)
 		}

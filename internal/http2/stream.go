@@ -32,33 +32,39 @@ type Stream struct {
 	sendErr  error
 	abort    bool
 	finished bool  // END_STREAM was sent
-	head     int64 // where its HEADERS begin in all that was put on its way
+	start    int64 // where its HEADERS begin in all that was put on its way
 	bodyDue  bool
 	listed   bool // it is in conn.blocked
 
 	// The receiving half.
-	receive                   half
-	held                      bool          // the read timeout does not run
-	patience                  time.Duration // in its place; 0: none
-	wantsHead                 bool          // what is waited for
-	method, scheme, authority string
-	heads                     messages
-	headSpare                 int64 // bytes that heads and trailers may still have
-	interim                   int
-	responded                 bool  // the final head has come
-	noBody                    bool  // no body belongs to it
-	declared                  int64 // its Content-Length, -1 for none
-	arrived                   int64 // bytes of the body
-	queue                     queue
-	into                      []byte // of a reader that waits
-	got                       int    // bytes in it
-	taken                     int64  // bytes of the body that were read
-	trailer                   *hpack.Block
-	ended                     bool // END_STREAM came
-	recvErr                   error
-	recv                      window
-	began                     int64 // when its head was sent
-	any                       bool  // something has come
+	receive       half
+	held          bool          // the read timeout does not run
+	patience      time.Duration // in its place; 0: none
+	wantsHead     bool          // what is waited for
+	head, connect bool          // the method is HEAD, CONNECT
+	asked         *origin       // nil where pushes are refused
+	heads         messages
+	headSpare     int64 // bytes that heads and trailers may still have
+	interim       int
+	responded     bool  // the final head has come
+	noBody        bool  // no body belongs to it
+	declared      int64 // its Content-Length, -1 for none
+	arrived       int64 // bytes of the body
+	queue         queue
+	into          []byte // of a reader that waits
+	got           int    // bytes in it
+	taken         int64  // bytes of the body that were read
+	trailer       *hpack.Block
+	ended         bool // END_STREAM came
+	recvErr       error
+	recv          window
+	began         int64 // when its head was sent
+	any           bool  // something has come
+
+	// own is set once the whole response is here and its head is being read: the
+	// receiving side belongs to its reader then, without the lock. Only that one may
+	// look at own without it.
+	own bool
 }
 
 // NewStream returns a stream that is begun by WriteHead.
@@ -82,7 +88,7 @@ func (s *Stream) Begin(o httpsem.ExchangeOptions) {
 func (s *Stream) Sent() bool {
 	s.conn.mu.Lock()
 	defer s.conn.mu.Unlock()
-	return s.id != 0 && s.head < s.conn.taken
+	return s.id != 0 && s.start < s.conn.taken
 }
 
 // Received reports whether anything has come on the stream.
@@ -128,7 +134,7 @@ func (s *Stream) AbortWrite() {
 func (s *Stream) Cancel() {
 	c := s.conn
 	c.mu.Lock()
-	if !s.over && !s.canceled {
+	if !s.over && !s.canceled && !s.own {
 		s.canceled = true
 		c.doubtLocked(s)
 		s.giveUpLocked(frame.Cancel, errCanceled)
@@ -170,6 +176,9 @@ func (s *Stream) closeLocked() {
 	if s.open {
 		s.open = false
 		delete(c.streams, s.id)
+		if len(c.streams) == 0 && c.err == nil {
+			c.armLocked(c.now() + int64(idleTick))
+		}
 	}
 }
 
@@ -184,6 +193,12 @@ func (s *Stream) settleLocked() {
 // reason says why not.
 func (s *Stream) End() (reusable bool, reason string) {
 	c := s.conn
+	if s.own && !c.unfit.Load() {
+		s.queue.drop()
+		dropBlock(s.trailer)
+		s.trailer = nil
+		return true, ""
+	}
 	c.mu.Lock()
 	if s.open {
 		s.giveUpLocked(frame.Cancel, errCanceled)
@@ -193,9 +208,6 @@ func (s *Stream) End() (reusable bool, reason string) {
 	s.heads.drop()
 	dropBlock(s.trailer)
 	s.trailer = nil
-	if len(c.streams) == 0 && c.err == nil {
-		c.armLocked(c.now() + int64(idleTick))
-	}
 	reason = s.doubtLocked()
 	c.flushLocked()
 	c.unlock()
