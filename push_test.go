@@ -334,7 +334,7 @@ func TestPushDataAfterCancelIsCredited(t *testing.T) {
 		p.promise(stream, 2, strings.TrimPrefix(url, "http://"))
 		p.head(2, "200")
 		chunk := make([]byte, 16<<10)
-		for sent := 0; sent < 3*whole; sent += len(chunk) {
+		for sent := 0; sent < whole+whole/2; sent += len(chunk) {
 			for room < len(chunk) {
 				read()
 			}

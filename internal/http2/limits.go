@@ -5,8 +5,8 @@ import "time"
 // What we offer (RFC 9113, 6.5.2 and 6.9).
 const (
 	streamWindow = 16 << 20 // bytes of a response that may come unread
-	connWindow   = 16 << 20 // bytes on all streams; given back as they arrive
-	maxWindow    = 64 << 20 // to which either may grow
+	connWindow   = 64 << 20 // bytes on all streams that may be on their way: given back as they arrive
+	windowGrowth = 4        // times as large either may become
 	maxFrame     = 64 << 10 // of the peer's frames
 )
 
@@ -20,6 +20,11 @@ const (
 	// calmTime.
 	calmBudget = 4000
 	calmTime   = 10 * time.Second
+
+	// fairFrame is how long a DATA frame on a canceled stream must be to count as a
+	// part of what was on its way, and not as one that achieves nothing: it costs the
+	// peer more than us.
+	fairFrame = 256
 
 	// maxGoAwayText is how much is kept of what a peer says when it goes.
 	maxGoAwayText = 256

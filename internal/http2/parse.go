@@ -306,10 +306,13 @@ func (c *Conn) announceData(h frame.Header, d incoming) error {
 		}
 	}
 	s := c.streams[h.StreamID]
-	if s == nil {
-		return c.strayLocked(h.StreamID, "DATA")
+	switch {
+	case s != nil:
+		return s.dataLocked(h, d)
+	case h.Length >= fairFrame && c.forgotten.has(h.StreamID):
+		return nil // a window's worth of it may have been on the way
 	}
-	return s.dataLocked(h, d)
+	return c.strayLocked(h.StreamID, "DATA")
 }
 
 // creditLocked opens the connection's window again when that is due.

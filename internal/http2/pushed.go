@@ -153,8 +153,9 @@ func (c *Conn) dropPush(id uint32, code frame.ErrCode) error {
 }
 
 // pushedStream returns a pushed stream, nil if it is over or was refused. One that
-// was never promised is an offence.
-func (c *Conn) pushedStream(id uint32) (*pushed, error) {
+// was never promised is an offence. data is how long its DATA frame is, 0 for
+// another frame.
+func (c *Conn) pushedStream(id, data uint32) (*pushed, error) {
 	if c.pushes != nil {
 		if p := c.pushes.open[id]; p != nil {
 			return p, nil
@@ -164,6 +165,9 @@ func (c *Conn) pushedStream(id uint32) (*pushed, error) {
 	defer c.mu.Unlock()
 	if id > c.pushes.last() && !c.forgotten.has(id) {
 		return nil, connFault(frame.ProtocolError, "a frame on a stream that was not promised")
+	}
+	if data >= fairFrame {
+		return nil, nil
 	}
 	return nil, c.spend()
 }
@@ -177,7 +181,7 @@ func (c *Conn) takePushedHeaders(o blockOf, encoded []byte) error {
 	if err != nil && err != hpack.ErrHeaderListTooLarge {
 		return err
 	}
-	p, fault := c.pushedStream(o.id)
+	p, fault := c.pushedStream(o.id, 0)
 	if p == nil {
 		return fault
 	}
@@ -233,7 +237,7 @@ func (c *Conn) announcePushed(h frame.Header, d incoming) error {
 	c.recv.give(int64(h.Length))
 	c.creditLocked()
 	c.mu.Unlock()
-	p, err := c.pushedStream(h.StreamID)
+	p, err := c.pushedStream(h.StreamID, h.Length)
 	if p == nil {
 		return err
 	}
@@ -291,7 +295,7 @@ func (c *Conn) endPush(id uint32, p *pushed, b []byte) error {
 
 // takePushedReset ends a pushed stream for the server.
 func (c *Conn) takePushedReset(id uint32, code frame.ErrCode) error {
-	p, err := c.pushedStream(id)
+	p, err := c.pushedStream(id, 0)
 	if p == nil {
 		return err
 	}

@@ -5,10 +5,11 @@ type window struct {
 	left   int64 // what the peer may still send
 	given  int64 // taken out of the window by bytes that nobody needs to keep any more
 	size   int64
+	most   int64 // to which size may grow
 	update int64 // when it was last opened again
 }
 
-func (w *window) open(size int64) { w.left, w.size = size, size }
+func (w *window) open(size int64) { w.left, w.size, w.most = size, size, windowGrowth*size }
 
 // take counts n bytes that have come. It reports false if the peer must not have
 // sent them.
@@ -28,7 +29,7 @@ func (w *window) due(now, rtt int64) int64 {
 		return 0
 	}
 	n := w.given
-	if rtt > 0 && w.update > 0 && now-w.update < 2*rtt && w.size < maxWindow {
+	if rtt > 0 && w.update > 0 && now-w.update < 2*rtt && w.size < w.most {
 		n += w.size
 		w.size *= 2
 	}
