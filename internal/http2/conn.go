@@ -139,6 +139,7 @@ type Conn struct {
 
 	// Flow control of the connection.
 	sendWindow int64
+	updates    int       // of windows that the peer may still send in return for DATA
 	blocked    []*Stream // wait for the window above, or for room in out
 	recv       window
 

@@ -162,8 +162,8 @@ func (c *Conn) takeWindowUpdate(h frame.Header, payload []byte) error {
 		if c.sendWindow += int64(n); c.sendWindow > frame.MaxWindow {
 			return connFault(frame.FlowControlError, "the connection's window is too large")
 		}
-		if len(c.blocked) == 0 && len(c.streams) == 0 {
-			return c.spend()
+		if len(c.blocked) == 0 {
+			return c.spendUpdateLocked()
 		}
 		for i, s := range c.blocked {
 			s.listed = false
@@ -178,17 +178,27 @@ func (c *Conn) takeWindowUpdate(h frame.Header, payload []byte) error {
 	}
 	s := c.streams[h.StreamID]
 	if s == nil {
-		return c.spend() // it may have been on the way
+		return c.spendUpdateLocked() // it may have been on the way
 	}
 	if s.window += int64(n); s.window > frame.MaxWindow {
 		s.refuseLocked(frame.FlowControlError, malformed("the stream's window is too large"))
 		return nil
 	}
-	c.notifyLocked(&s.send)
-	if s.finished {
-		return c.spend()
+	if s.send.waits || c.reader == &s.send {
+		c.notifyLocked(&s.send)
+		return nil
 	}
-	return nil
+	return c.spendUpdateLocked()
+}
+
+// spendUpdateLocked counts a WINDOW_UPDATE that nobody waited for. As many as can
+// be meant for what we have sent are in order, in however small steps.
+func (c *Conn) spendUpdateLocked() error {
+	if c.updates > 0 {
+		c.updates--
+		return nil
+	}
+	return c.spend()
 }
 
 // takeReset ends a stream for the peer. What it has sent can still be read; after

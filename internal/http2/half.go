@@ -12,7 +12,7 @@ type half struct {
 	stream  *Stream
 	sending bool // the request's
 	waits   bool // somebody waits, not reading
-	wake    chan struct{}
+	wake    sync.Cond
 	due     int64 // when the wait ends; 0: never
 	late    bool  // it has
 
@@ -20,9 +20,18 @@ type half struct {
 	handed atomic.Bool
 }
 
-// wakes are for those who wait: a token each. One may be left from an earlier
-// wait, so whoever wakes must look again.
-var wakes = sync.Pool{New: func() any { return make(chan struct{}, 1) }}
+// waitersLock is Conn.mu for those who wait: it is given back when the wait
+// begins, and not taken again when it ends.
+type waitersLock Conn
+
+func (l *waitersLock) Unlock() { (*Conn)(l).unlock() }
+func (l *waitersLock) Lock()   {}
+
+// init makes h the waiting of one side of s.
+func (h *half) init(s *Stream, sending bool) {
+	h.stream, h.sending = s, sending
+	h.wake.L = (*waitersLock)(s.conn)
+}
 
 // ready reports whether there is an end to the wait.
 func (h *half) ready() bool {
@@ -57,23 +66,17 @@ func (c *Conn) await(h *half) (handed bool) {
 			c.readFor(h)
 			continue
 		}
-		wake := wakes.Get().(chan struct{})
-		h.wake = wake
 		h.waits = true
-		c.unlock()
-		<-wake
+		h.wake.Wait() // gives the lock back
 		if h.handed.Load() {
-			wakes.Put(wake)
 			return true
 		}
 		c.mu.Lock()
-		wakes.Put(wake)
-		if h.handed.Load() { // just now: what woke us was an old token
+		if h.handed.Load() { // just now: we were woken for something else
 			c.unlock()
 			return true
 		}
 		h.waits = false
-		h.wake = nil
 	}
 	c.waiting--
 	h.due = 0
@@ -88,23 +91,15 @@ func (c *Conn) handLocked(h *half) {
 	c.waiting--
 	h.waits = false
 	h.due = 0
-	wake := h.wake
-	h.wake = nil
 	h.handed.Store(true)
-	select {
-	case wake <- struct{}{}:
-	default: // an old token wakes as well
-	}
+	h.wake.Signal()
 }
 
 // wakeLocked makes h look again.
 func (c *Conn) wakeLocked(h *half) {
 	switch {
 	case h.waits:
-		select {
-		case h.wake <- struct{}{}:
-		default:
-		}
+		h.wake.Signal()
 	case c.reader == h:
 		c.kickLocked()
 	}

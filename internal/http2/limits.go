@@ -21,9 +21,9 @@ const (
 	calmBudget = 4000
 	calmTime   = 10 * time.Second
 
-	// fairFrame is how long a DATA frame on a canceled stream must be to count as a
-	// part of what was on its way, and not as one that achieves nothing: it costs the
-	// peer more than us.
+	// fairFrame is how many bytes a frame must be worth to achieve something: a DATA
+	// frame on a canceled stream, which costs the peer more than us and was on its way,
+	// or a WINDOW_UPDATE.
 	fairFrame = 256
 
 	// maxGoAwayText is how much is kept of what a peer says when it goes.

@@ -307,6 +307,7 @@ func (s *Stream) grantLocked(n int) (int, error) {
 			m := min(n, c.peerFrame, maxDataFrame, int(min(s.window, c.sendWindow, maxDataFrame)))
 			s.window -= int64(m)
 			c.sendWindow -= int64(m)
+			c.updates += 2 + m/fairFrame
 			return m, nil
 		}
 		c.flushLocked()

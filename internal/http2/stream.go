@@ -70,8 +70,8 @@ type Stream struct {
 // NewStream returns a stream that is begun by WriteHead.
 func (c *Conn) NewStream() *Stream {
 	s := &Stream{conn: c, declared: -1}
-	s.send = half{stream: s, sending: true}
-	s.receive = half{stream: s}
+	s.send.init(s, true)
+	s.receive.init(s, false)
 	return s
 }
 

@@ -122,6 +122,39 @@ func (c *Conn) Write(p []byte) (int, error) {
 	}
 }
 
+// WriteNow is Write that does not wait: it hands over what there is room for.
+func (c *Conn) WriteNow(p []byte) (int, error) {
+	w := c.wire
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch s := c.out; {
+	case c.closed:
+		return 0, c.opError("write", net.ErrClosed)
+	case s.writeErr != nil:
+		return 0, c.opError("write", s.writeErr)
+	default:
+		return max(0, w.send(s, p)), nil
+	}
+}
+
+// WaitReadable waits until Read would not, or the read deadline has passed.
+func (c *Conn) WaitReadable() error {
+	w := c.wire
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for {
+		switch s := c.in; {
+		case c.closed:
+			return c.opError("read", net.ErrClosed)
+		case c.readDeadline.passed():
+			return c.opError("read", os.ErrDeadlineExceeded)
+		case len(s.buf) > 0, s.readErr != nil:
+			return nil
+		}
+		c.wait(c.in)
+	}
+}
+
 // send takes what fits of p.
 func (w *wire) send(s *stream, p []byte) int {
 	taken := min(len(p), bufferSize-len(s.buf)-s.lost)
